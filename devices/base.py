@@ -1,0 +1,211 @@
+"""The contract of a backend.
+
+A backend is one file with a module-level ``BACKEND`` (a :class:`Backend`), named by one line of ``registry.BACKENDS``. It receives source
+text, an entry point and an argument layout; it knows nothing of tensors or ops. ``Source`` and ``Arg`` are described structurally here, so
+that ``devices`` need not import the generator.
+"""
+
+from __future__ import annotations
+
+import abc
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn, Protocol
+
+import numpy as np
+
+from tensorx.errors import CompileError, DeviceError, OutOfMemory
+from tensorx.kernels.capabilities import Capabilities
+
+Buffer = Any
+Kernel = Any
+
+
+class Arg(Protocol):
+    """One kernel argument: ``kind`` is 'buffer' | 'scalar' | 'local', ``code`` the dtype code (of a scalar, or of a local array's element)."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def code(self) -> str: ...
+
+
+class Source(Protocol):
+    """One program: its text and, for each entry point, the argument layout."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def entries(self) -> tuple[tuple[str, tuple[Any, ...]], ...]: ...
+
+
+class Grid(Protocol):
+    """Launch geometry. ``local_size`` may be empty: the driver chooses."""
+
+    @property
+    def global_size(self) -> tuple[int, ...]: ...
+    @property
+    def local_size(self) -> tuple[int, ...]: ...
+
+
+class Event(Protocol):
+    """A point in a device's queue."""
+
+    def wait(self) -> None: ...
+    @property
+    def done(self) -> bool: ...
+    def elapsed(self, end: Any) -> float:
+        """Milliseconds from this event to ``end``."""
+        ...
+
+
+class Device(abc.ABC):
+    """One opened device. Thread safe. Buffers free themselves when they die."""
+
+    kind: str
+    index: int
+    name: str
+    driver: str
+    capabilities: Capabilities
+    fingerprint: str  # all that decides whether a cached binary may be used: device, driver, compiler, cpu features, mask
+
+    @abc.abstractmethod
+    def alloc(self, nbytes: int) -> Buffer:
+        """``nbytes`` (0 included) of uninitialised memory, aligned for every dtype. Raises OutOfMemory."""
+
+    @abc.abstractmethod
+    def copy_in(self, buffer: Buffer, byte_offset: int, array: np.ndarray[Any, Any]) -> None:
+        """C-contiguous host memory to the device; the array may be changed as soon as the call returns."""
+
+    @abc.abstractmethod
+    def copy_out(self, buffer: Buffer, byte_offset: int, array: np.ndarray[Any, Any]) -> None:
+        """Device to C-contiguous host memory; blocks until the data is there."""
+
+    @abc.abstractmethod
+    def copy(self, dst: Buffer, dst_byte_offset: int, src: Buffer, src_byte_offset: int, nbytes: int) -> None:
+        """``nbytes`` from ``src`` to ``dst`` on this device; the two ranges must not overlap."""
+
+    @abc.abstractmethod
+    def build(self, source: Source) -> bytes:
+        """The program as a binary that :meth:`load` takes, also in another process with an equal fingerprint. Raises CompileError."""
+
+    @abc.abstractmethod
+    def load(self, blob: bytes, source: Source) -> dict[str, Kernel]:
+        """A kernel for each entry point."""
+
+    @abc.abstractmethod
+    def launch(self, kernel: Kernel, grid: Grid | None, args: Sequence[Any]) -> None:
+        """Enqueue; ``args`` are buffers and Python numbers in layout order (for 'local' arguments: bytes). A zero global size runs nothing."""
+
+    @abc.abstractmethod
+    def synchronize(self) -> None:
+        """Wait until all work of the device is done."""
+
+    @abc.abstractmethod
+    def event(self) -> Event:
+        """Mark the present end of the queue."""
+
+    @abc.abstractmethod
+    def memory_stats(self) -> dict[str, int]:
+        """Bytes ``used`` (held by live buffers), ``cached`` (held by the pool for reuse), ``peak`` (most used) and ``limit``."""
+
+    @abc.abstractmethod
+    def empty_cache(self) -> None:
+        """Give the pool's free blocks back."""
+
+    def __repr__(self) -> str:
+        return f"<{self.kind}:{self.index} {self.name}>"
+
+
+class Backend(abc.ABC):
+    """A way to reach devices. Creating one imports no driver; ``available`` and ``devices`` do."""
+
+    name: str
+    #: Names that a device string may give instead of an index (``opencl:pocl``).
+    aliases: tuple[str, ...] = ()
+
+    @abc.abstractmethod
+    def available(self) -> str:
+        """Empty when usable; else the reason, with the command that would help."""
+
+    @abc.abstractmethod
+    def devices(self) -> list[Device]:
+        """All devices, in a stable order; the same objects at every call."""
+
+    def match(self, alias: str) -> int | None:
+        """The index of the first device that ``alias`` names, or None."""
+        return None
+
+
+def raise_too_large(dev: Device, nbytes: int) -> NoReturn:
+    """One buffer above what the device allows in one piece."""
+    stats = dev.memory_stats()
+    limit = dev.capabilities.max_alloc
+    raise OutOfMemory(
+        f"alloc: one buffer on {dev.kind}:{dev.index} must be at most {human(limit)} ({limit} bytes); got {human(nbytes)} ({nbytes} bytes). "
+        f"Hint: split the tensor; this is the device's limit for a single buffer, whatever is free.",
+        nbytes, stats["used"], stats["cached"], limit,
+    )
+
+
+def raise_out_of_memory(dev: Device, nbytes: int, why: str = "") -> NoReturn:
+    """No room although the cached blocks were given back."""
+    stats = dev.memory_stats()
+    raise OutOfMemory(
+        f"alloc: out of memory on {dev.kind}:{dev.index} ({dev.name}): asked for {human(nbytes)}, {human(stats['used'])} in use, "
+        f"{human(stats['cached'])} cached, limit {human(stats['limit'])}.{' ' + why if why else ''} "
+        f"Hint: free tensors, use smaller batches, or another device.",
+        nbytes, stats["used"], stats["cached"], stats["limit"],
+    )
+
+
+def alloc_with_retry(dev: Device, nbytes: int, attempt: Callable[[], Buffer | None]) -> Buffer:
+    """``attempt`` once, give cached blocks back, ``attempt`` again; ``attempt`` answers None when there is no room."""
+    if nbytes > dev.capabilities.max_alloc:
+        raise_too_large(dev, nbytes)
+    buffer = attempt()
+    if buffer is None:
+        dev.empty_cache()
+        buffer = attempt()
+    if buffer is None:
+        raise_out_of_memory(dev, nbytes)
+    return buffer
+
+
+def raise_compile_error(what: str, text: str, log: str, suffix: str) -> NoReturn:
+    """A CompileError with the log, the numbered source and a kept copy of it."""
+    handle, path = tempfile.mkstemp(prefix="tensorx-kernel-", suffix=suffix)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(text)
+    numbered = "\n".join(f"{i:5d}  {line}" for i, line in enumerate(text.splitlines(), 1))
+    raise CompileError(f"{what} refused a kernel (source kept in {path}):\n{log.strip()}\n{numbered}", log=log, source=numbered, path=path)
+
+
+def raise_forked(kind: str) -> NoReturn:
+    """Drivers do not survive fork (PoCL and rusticl hang in the child): say so at once."""
+    raise DeviceError(
+        f"{kind}: a device opened before fork() must not be used in the child process; got a call in process {os.getpid()}. "
+        f"Hint: use multiprocessing's 'spawn' or 'forkserver' start method, or keep the child's work on cpu."
+    )
+
+
+def entry_layout(source: Source) -> Mapping[str, tuple[Arg, ...]]:
+    """Entry name -> argument layout."""
+    return dict(source.entries)
+
+
+def human(nbytes: int) -> str:
+    """1536 -> '1.5 KiB'.
+
+    >>> human(1536)
+    '1.5 KiB'
+    """
+    value = float(nbytes)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if value < 1024:
+            return f"{value:.4g} {unit}"
+        value /= 1024
+    return f"{value:.4g} TiB"
