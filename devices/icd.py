@@ -1,9 +1,10 @@
 """Makes OpenCL runtimes that pip installed visible to the OpenCL loader.
 
-A runtime announces itself by a file ``NAME.icd`` that holds the path of its library, in /etc/OpenCL/vendors or in the folder that
-OCL_ICD_VENDORS names. Wheels cannot write to /etc, and the one that ``intel-opencl-rt`` 2026.2 leaves under ``sys.prefix`` still holds the
-path of the machine that built it. So ``pip install tensorx-gpu[intel]`` alone shows no device. ``announced()`` gives the loader a
-temporary folder with the system's entries and one for each runtime found beside the running Python.
+A runtime announces itself by a file ``NAME.icd`` that holds the path of its library, in /etc/OpenCL/vendors or in the
+folder that OCL_ICD_VENDORS names. Wheels cannot write to /etc, and the entry that ``intel-opencl-rt`` 2026.2 leaves
+under ``sys.prefix`` still holds a path of the machine that built it. So ``pip install tensorx-gpu[intel]`` alone shows
+no device. ``announced()`` gives the loader a temporary folder with the system's entries and one for each runtime found
+beside the running Python.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from pathlib import Path
 
 SYSTEM_FOLDER = Path("/etc/OpenCL/vendors")
 
-# Library files of runtimes that wheels install into PREFIX/lib. PoCL needs no entry: pyopencl's loader also reads the folder that its
-# own PoCL wheel fills.
+# Library files of runtimes that wheels install into PREFIX/lib. PoCL needs no entry: pyopencl's loader also reads the
+# folder that its own PoCL wheel fills.
 WHEEL_RUNTIMES = ("libintelocl.so",)
 
 
@@ -46,10 +47,10 @@ def _library_name(entry: Path) -> str:
 
 @contextmanager
 def announced() -> Iterator[None]:
-    """Around the *first* enumeration of platforms (the loader reads its folders once): shows the runtimes of wheels too.
+    """Shows the runtimes of wheels too. Enter it around the *first* enumeration: the loader reads its folders once.
 
-    A user's own OCL_ICD_VENDORS or OPENCL_VENDOR_PATH is a choice and is left alone. A runtime that the system announces already
-    is not announced twice.
+    A user's own OCL_ICD_VENDORS or OPENCL_VENDOR_PATH is a choice and is left alone. A runtime that the system
+    announces already is not announced twice.
     """
     known = system_entries()
     names = {_library_name(entry) for entry in known}
