@@ -1,0 +1,1 @@
+"""Automatic differentiation: grad modes, the backward engine, hooks, custom functions and gradient checks."""
