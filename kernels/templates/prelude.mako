@@ -1,0 +1,100 @@
+<%doc>
+Everything that differs between dialects, as typedefs named by the dtype codes and as TX_ macros. Only what `used` names is written.
+</%doc>\
+<%
+    from tensorx.kernels.dialect import PREAMBLE, HALF_CODES
+    macros = T.close(dict(d.words) | dict(d.calls), used)
+    codes = {word.rsplit("_", 1)[1] for word in used if word.startswith(("TX_LOAD_", "TX_STORE_"))}
+    types = {code for code in d.types if code in used or code in codes}
+    half = {name: bool({f"TX_LOAD_{name}", f"TX_STORE_{name}"} & used) for name in HALF_CODES}
+    bits = ("TX_FAIL" in used) or any(half.values()) or "TX_AS_F32" in used or "TX_AS_U32" in used
+    if bits:
+        types |= {"u32", "i32", "f32"}
+    if any(half.values()):
+        types |= {"u16"}
+%>\
+% for line in PREAMBLE[d.name]:
+${line}
+% endfor
+% if d.name == "opencl" and "f64" in types:
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+% endif
+% if d.name == "opencl" and used & {"TX_CAS_u64", "TX_ATOMIC_READ_u64", "TX_ATOMIC_ADD_i64"}:
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+% endif
+
+% for code, word in d.types.items():
+% if code in types:
+typedef ${word} ${code};
+% endif
+% endfor
+
+% for name, value in T.close(dict(d.words) | dict(d.calls), used | ({"TX_FN"} if bits else set()) | ({"TX_GLOBAL", "TX_CAS_u32"} if "TX_FAIL" in used else set())).items():
+#define ${name} ${value}
+% endfor
+% for code in d.types:
+% if code not in HALF_CODES and f"TX_LOAD_{code}" in used:
+#define TX_LOAD_${code}(p, i) ((p)[i])
+% endif
+% if code not in HALF_CODES and f"TX_STORE_{code}" in used:
+#define TX_STORE_${code}(p, i, v) ((p)[i] = (v))
+% endif
+% endfor
+
+% if bits:
+% if d.name == "c":
+TX_FN f32 TX_AS_F32(u32 u) { f32 f; __builtin_memcpy(&f, &u, 4); return f; }
+TX_FN u32 TX_AS_U32(f32 f) { u32 u; __builtin_memcpy(&u, &f, 4); return u; }
+% elif d.name == "opencl":
+TX_FN f32 TX_AS_F32(u32 u) { return as_float(u); }
+TX_FN u32 TX_AS_U32(f32 f) { return as_uint(f); }
+% else:
+TX_FN f32 TX_AS_F32(u32 u) { return __uint_as_float(u); }
+TX_FN u32 TX_AS_U32(f32 f) { return __float_as_uint(f); }
+% endif
+% endif
+% if half["f16"] and d.name == "opencl":
+/* vload_half and vstore_half are in the core language: no cl_khr_fp16 needed. */
+#define TX_LOAD_f16(p, i) vload_half(i, (const __global half *)(p))
+#define TX_STORE_f16(p, i, v) vstore_half_rte(v, i, (__global half *)(p))
+% elif half["f16"]:
+/* IEEE 754 binary16 by its bits: the exponent is moved by 112, subnormals are normalised by an exact subtraction. */
+TX_FN f32 TX_UNPACK_f16(u32 h) {
+  const u32 m = (h & 0x7fffu) << 13, sub = TX_AS_U32(TX_AS_F32(m + 0x38800000u) - TX_AS_F32(0x38800000u));
+  const u32 norm = m + (m >= 0x0f800000u ? 0x70000000u : 0x38000000u);
+  return TX_AS_F32((m < 0x00800000u ? sub : norm) | (h & 0x8000u) << 16);
+}
+/* Rounds to nearest even: a carry out of the mantissa moves the exponent, 65520 and above become infinity. */
+TX_FN u16 TX_PACK_f16(f32 v) {
+  const u32 b = TX_AS_U32(v), a = b & 0x7fffffffu;
+  const u32 sub = TX_AS_U32(TX_AS_F32(a) + 0.5f) - 0x3f000000u;
+  const u32 norm = (a + 0xc8000fffu + (a >> 13 & 1u)) >> 13;
+  const u32 big = a > 0x7f800000u ? 0x7e00u : 0x7c00u;
+  return (u16)((a < 0x38800000u ? sub : a < 0x47800000u ? norm : big) | (b >> 16 & 0x8000u));
+}
+#define TX_LOAD_f16(p, i) TX_UNPACK_f16((p)[i])
+#define TX_STORE_f16(p, i, v) ((p)[i] = TX_PACK_f16(v))
+% endif
+% if half["bf16"]:
+/* bfloat16 is the upper half of an f32; the store rounds to nearest even and keeps NaN a NaN. */
+TX_FN u16 TX_PACK_bf16(f32 v) {
+  const u32 b = TX_AS_U32(v);
+  return (u16)((b & 0x7fffffffu) > 0x7f800000u ? (b >> 16 | 0x40u) : (b + 0x7fffu + (b >> 16 & 1u)) >> 16);
+}
+#define TX_LOAD_bf16(p, i) TX_AS_F32((u32)(p)[i] << 16)
+#define TX_STORE_bf16(p, i, v) ((p)[i] = TX_PACK_bf16(v))
+% endif
+% if "TX_FAIL" in used:
+/* The error cell: (op, position, value), kept by the first work item that gets there. Its first word is claimed as 32 bits. */
+TX_FN void TX_FAIL(TX_GLOBAL i64 *cell, i32 op, i64 position, i64 value) {
+  if (TX_CAS_u32(cell, 0u, (u32)op) == 0u) {
+    cell[1] = position;
+    cell[2] = value;
+  }
+}
+% endif
+% if d.name == "c":
+
+/* Set by the loader: one after a fork, where OpenMP would hang. */
+int tx_threads = 1;
+% endif

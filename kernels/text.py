@@ -1,0 +1,159 @@
+"""Text helpers of the templates: signatures, casts, and the accessors through which a kernel reaches memory.
+
+``TX_LOAD_<storage>(p, i)`` and ``TX_STORE_<storage>(p, i, v)`` (prelude) move one element between memory and the dtype
+in which it is held (f16 and bf16 as f32); :func:`load` and :func:`store` wrap them for an operand, with casts, and with
+complex operands split into real and imaginary part.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from .spec import Arg, Operand, is_complex, is_float, part
+
+__all__ = ["address", "cast", "close", "coords", "declare", "held", "load", "signature", "store", "tidy"]
+
+_SIZES = {"i8": 1, "u8": 1, "b8": 1, "i16": 2, "u16": 2, "i32": 4, "u32": 4, "i64": 8, "u64": 8}
+
+
+def held(code: str) -> str:
+    """The dtype in which a loaded element is held: f32 for the 16-bit floats, the part's dtype for complex.
+
+    >>> held("bf16"), held("c128"), held("i8")
+    ('f32', 'f64', 'i8')
+    """
+    return "f32" if code in ("f16", "bf16") else part(code)
+
+
+def cast(value: str, source: str, target: str) -> str:
+    """``value`` of dtype ``source`` as ``target``; float to int goes through the intrinsic that defines the corners.
+
+    >>> cast("v", "f32", "f32"), cast("v", "i32", "b8"), cast("v", "u8", "f32"), cast("v", "f32", "i16")
+    ('v', '((v) != 0)', '((f32)(v))', 'tx_cast_f32_i16(v)')
+    """
+    if source == target:
+        return value
+    if target == "b8":
+        return f"(({value}) != 0)"
+    if is_float(source) and not is_float(target):
+        return f"tx_cast_{source}_{target}({value})"
+    return f"(({target})({value}))"
+
+
+def signature(entry: str, args: Sequence[Arg]) -> str:
+    """``entry(parameters)``; inputs are pointers to const.
+
+    >>> signature("f", (Arg("x0_p", "buffer", "c64"), Arg("x0_o", "scalar", "i64")))
+    'f(TX_GLOBAL const f32 *x0_p, i64 x0_o)'
+    """
+    words = []
+    for arg in args:
+        if arg.kind == "scalar":
+            words.append(f"{held(arg.code)} {arg.name}")
+        else:
+            space = "TX_LOCAL" if arg.kind == "local" else "TX_GLOBAL"
+            const = " const" if re.fullmatch(r"[xi]\d+_p", arg.name) else ""
+            words.append(f"{space}{const} {part(arg.code)} *{arg.name}")
+    return f"{entry}({', '.join(words)})"
+
+
+def load(operand: Operand, index: str, name: str = "") -> str:
+    """Declare the operand's variable (``x0``, or ``x0r`` and ``x0i``) with the element at ``index`` of its pointer.
+
+    >>> load(Operand("x0", "f16", "f32"), "i")
+    'f32 x0 = TX_LOAD_f16(x0_p, i);'
+    >>> load(Operand("x0", "c64", "c64"), "i")
+    'f32 x0r = TX_LOAD_f32(x0_p, 2 * (i)), x0i = TX_LOAD_f32(x0_p, 2 * (i) + 1);'
+    """
+    name = name or operand.name
+    pointer, want, have = operand.name + "_p", part(operand.compute), held(operand.dtype)
+    if is_complex(operand.dtype):
+        real = cast(f"TX_LOAD_{have}({pointer}, 2 * ({index}))", have, want)
+        imag = cast(f"TX_LOAD_{have}({pointer}, 2 * ({index}) + 1)", have, want)
+        return f"{want} {name}r = {real}, {name}i = {imag};"
+    value = cast(f"TX_LOAD_{operand.dtype}({pointer}, {index})", have, want)
+    if is_complex(operand.compute):
+        return f"{want} {name}r = {value}, {name}i = 0;"
+    return f"{want} {name} = {value};"
+
+
+def declare(operand: Operand) -> str:
+    """Declare an output's variable(s), for the body to assign.
+
+    >>> declare(Operand("y0", "c64", "c64")), declare(Operand("y0", "f16", "f32"))
+    ('f32 y0r, y0i;', 'f32 y0;')
+    """
+    name = operand.name
+    return f"{part(operand.compute)} {name}r, {name}i;" if is_complex(operand.compute) else f"{held(operand.compute)} {name};"
+
+
+def store(operand: Operand, index: str) -> str:
+    """Store the output's variable(s) at ``index`` of its pointer; a complex value stored as real keeps its real part.
+
+    >>> store(Operand("y0", "bf16", "f32"), "i")
+    'TX_STORE_bf16(y0_p, i, y0);'
+    """
+    name, pointer, have, want = operand.name, operand.name + "_p", part(operand.compute), held(operand.dtype)
+    if is_complex(operand.dtype):
+        real, imag = cast(name + "r", have, want), cast(name + "i", have, want)
+        return f"TX_STORE_{want}({pointer}, 2 * ({index}), {real}); TX_STORE_{want}({pointer}, 2 * ({index}) + 1, {imag});"
+    value = name + "r" if is_complex(operand.compute) else name
+    return f"TX_STORE_{operand.dtype}({pointer}, {index}, {cast(value, have, want)});"
+
+
+def address(terms: Iterable[str]) -> str:
+    """A sum of index terms, ``0`` if there are none.
+
+    >>> address([]), address(["i * x0_s0", "j"])
+    ('0', 'i * x0_s0 + j')
+    """
+    return " + ".join(terms) or "0"
+
+
+def coords(linear: str, names: Sequence[str], sizes: Sequence[str], index: str) -> str:
+    """Declare ``names`` as the row-major coordinates of ``linear`` (whose name is reused as scratch ``<linear>_q``).
+
+    >>> coords("t", ["c0"], ["n0"], "i32")
+    'const i32 c0 = t;'
+    >>> print(coords("t", ["c0", "c1"], ["n0", "n1"], "i32"))
+    i32 t_q = t;
+    const i32 c1 = t_q % n1; t_q /= n1;
+    const i32 c0 = t_q;
+    """
+    if not names:
+        return ""
+    if len(names) == 1:
+        return f"const {index} {names[0]} = {linear};"
+    lines = [f"{index} {linear}_q = {linear};"]
+    for name, size in list(zip(names, sizes, strict=True))[:0:-1]:
+        lines.append(f"const {index} {name} = {linear}_q % {size}; {linear}_q /= {size};")
+    lines.append(f"const {index} {names[0]} = {linear}_q;")
+    return "\n".join(lines)
+
+
+def close(words: Mapping[str, str], used: Iterable[str]) -> dict[str, str]:
+    """The part of a macro table that ``used`` needs, in the table's order, with what those macros mention in turn.
+
+    >>> close({"TX_A(x)": "TX_B", "TX_B": "1", "TX_C": "2"}, {"TX_A"})
+    {'TX_A(x)': 'TX_B', 'TX_B': '1'}
+    """
+    wanted, todo = set(), list(used)
+    while todo:
+        word = todo.pop()
+        for key, value in words.items():
+            name = key.split("(")[0]
+            if key not in wanted and (name == word or (word.endswith("_") and name.startswith(word))):
+                wanted.add(key)
+                todo += re.findall(r"TX_\w+", value)
+    return {key: value for key, value in words.items() if key in wanted}
+
+
+def tidy(text: str) -> str:
+    """Drop trailing blanks and runs of empty lines, so that templates may be laid out freely.
+
+    >>> tidy("a  \\n\\n\\n\\nb")
+    'a\\n\\nb\\n'
+    """
+    lines = re.sub(r"[ \t]+\n", "\n", text.strip() + "\n")
+    return re.sub(r"\n{3,}", "\n\n", lines) if lines.strip() else ""
