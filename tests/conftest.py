@@ -1,0 +1,147 @@
+"""Lanes: which backends the tests run on.
+
+``pytest --device cpu --device opencl:pocl,opencl:intel`` picks lanes; without it every lane that is present runs. A
+test that takes the ``device`` fixture runs once a lane. ``TENSORX_EXPECT=cpu,opencl:pocl`` (CI) makes the absence of a
+lane a failure. The end of the output says what was really exercised.
+
+Lanes: ``cpu`` (generated C), ``cpu-numpy`` (the NumPy interpreter alone, as with TENSORX_CC=none), any other device
+string. A skip of a test with ``device`` must derive from Capabilities (``need``), every other skip counts as a failure.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+
+import pytest
+
+# The default device is the tests' business, not the shell's.
+os.environ.pop("TENSORX_DEVICE", None)
+
+DEFAULT_LANES = ("cpu", "cpu-numpy", "opencl:pocl", "opencl:intel")
+CAPABILITY_SKIP = "capability: "
+
+_drivers: dict[str, str] = {}
+_outcomes: dict[str, Counter[str]] = {}
+_lanes_key = pytest.StashKey[list[str]]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--device",
+        action="append",
+        default=[],
+        metavar="LANE",
+        help="cpu, cpu-numpy, opencl:pocl, null ...: repeat or separate by commas; default: every lane that is present",
+    )
+
+
+def words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def why_absent(lane: str) -> str:
+    """Empty if tests can run on ``lane``, else the reason."""
+    from tensorx.devices import registry
+    from tensorx.errors import DeviceError
+
+    if lane == "cpu-numpy":
+        return ""
+    try:
+        runtime = registry.open(registry.device(lane))
+    except DeviceError as error:
+        return str(error)
+    return "" if lane != "cpu" or runtime.capabilities.compiler else "no C compiler (TENSORX_CC, CC, cc, gcc, clang)"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    chosen = [lane for text in config.getoption("--device") for lane in words(text)]
+    expected = words(os.environ.get("TENSORX_EXPECT", ""))
+    absent = {lane: why_absent(lane) for lane in dict.fromkeys([*(chosen or DEFAULT_LANES), *expected])}
+    missing = [f"{lane}: {absent[lane]}" for lane in dict.fromkeys([*chosen, *expected]) if absent[lane]]
+    if missing:
+        raise pytest.UsageError("asked for, but not present on this machine:\n  " + "\n  ".join(missing))
+    config.stash[_lanes_key] = list(dict.fromkeys(chosen)) or [lane for lane in DEFAULT_LANES if not absent[lane]]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "device" in metafunc.fixturenames:
+        # Session scope lets pytest order the tests by lane, so that the cpu lane is switched once or twice a run.
+        metafunc.parametrize("device", metafunc.config.stash[_lanes_key], indirect=True, scope="session")
+
+
+def switch_cpu(numpy_lane: bool) -> None:
+    """Point the device ``cpu`` at its compiled or its NumPy lane."""
+    from tensorx.devices import cpu
+
+    cpu.use_compiler(not numpy_lane)
+
+
+@pytest.fixture(scope="session")
+def device(request: pytest.FixtureRequest):
+    """The device of the lane at hand, opened (``device.runtime`` is the backend's Device)."""
+    from tensorx.devices import registry
+
+    lane = request.param
+    if lane in ("cpu", "cpu-numpy"):
+        switch_cpu(numpy_lane=lane == "cpu-numpy")
+    resolved = registry.resolve("cpu" if lane == "cpu-numpy" else lane)
+    _drivers[lane] = f"{resolved.runtime.name}, {resolved.runtime.driver}"
+    yield resolved
+    if lane == "cpu-numpy":
+        switch_cpu(numpy_lane=False)
+
+
+@pytest.fixture
+def need(device):
+    """``need("f64")``, ``need(subgroups=True)``: skip where the device's Capabilities lack it."""
+
+    def check(*codes: str, **fields: object) -> None:
+        caps = device.runtime.capabilities
+        lacking = [code for code in codes if not caps.supports(code)]
+        lacking += [f"{name}={value}" for name, value in fields.items() if getattr(caps, name) != value]
+        if lacking:
+            pytest.skip(f"{CAPABILITY_SKIP}{device} lacks {', '.join(lacking)}")
+
+    return check
+
+
+def lane_of(item: pytest.Item) -> str | None:
+    callspec = getattr(item, "callspec", None)
+    return callspec.params.get("device") if callspec else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
+    report = yield
+    lane = lane_of(item)
+    if lane is None:
+        return report
+    if report.skipped and isinstance(report.longrepr, tuple):
+        reason = report.longrepr[2].removeprefix("Skipped: ")
+        if not reason.startswith(CAPABILITY_SKIP):
+            report.outcome = "failed"
+            report.longrepr = f"a skip on a lane must derive from Capabilities (fixture `need`); got: {reason}"
+    if report.when == "call" or report.outcome != "passed":
+        _outcomes.setdefault(lane, Counter())[report.outcome] += 1
+    return report
+
+
+def unexercised() -> list[str]:
+    expected = words(os.environ.get("TENSORX_EXPECT", ""))
+    return [lane for lane in expected if not _outcomes.get(lane, Counter())["passed"]]
+
+
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    if unexercised() and exitstatus == 0:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if _outcomes:
+        terminalreporter.section("backends exercised")
+    for lane, count in _outcomes.items():
+        figures = ", ".join(f"{number} {outcome}" for outcome, number in sorted(count.items()))
+        terminalreporter.write_line(f"{lane:14} {figures:32} {_drivers.get(lane, '')}")
+    for lane in unexercised():
+        terminalreporter.write_line(f"{lane:14} EXPECTED, but no test passed on it", red=True)

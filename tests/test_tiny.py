@@ -1,0 +1,36 @@
+"""Smoke run, under two seconds: does anything work at all? Run it first."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import tensorx
+
+
+def test_a_line_is_fitted(device):
+    """Forward, backward and an update by hand on every lane: y = 2x + 1."""
+    x = tensorx.tensor(np.linspace(-1, 1, 16, dtype=np.float32), device=device)
+    y = x * 2 + 1
+    w = tensorx.zeros((), device=device, requires_grad=True)
+    b = tensorx.zeros((), device=device, requires_grad=True)
+    for _ in range(60):
+        loss = ((x * w + b - y) ** 2).mean()
+        loss.backward()
+        with tensorx.no_grad():
+            for parameter in (w, b):
+                parameter -= 0.5 * parameter.grad
+                parameter.grad = None
+    assert abs(w.item() - 2) < 1e-3
+    assert abs(b.item() - 1) < 1e-3
+
+
+def test_device_round_trip(device):
+    data = np.arange(6, dtype=np.float32).reshape(2, 3)
+    there = tensorx.tensor(data, device=device)
+    back = there.to("cpu")
+    assert there.device == device
+    np.testing.assert_array_equal(back.numpy(), data)
+
+
+def test_shapes_without_memory():
+    assert (tensorx.ones(3, 1, device="meta") + tensorx.ones(1, 4, device="meta")).shape == (3, 4)
