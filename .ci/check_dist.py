@@ -42,7 +42,8 @@ def check_sdist(path: Path) -> None:
     names = [member.name.partition("/")[2] for member in members]
     assert not [member.name for member in members if member.issym() or member.islnk()], f"links in {path.name}"
     assert max(Counter(names).values()) == 1, f"duplicates in {path.name}"
-    assert not [n for n in names if n.startswith(("tensorx/kernels", "tensorx/devices"))], f"{path.name} holds a room twice"
+    twice = [name for name in names if name.startswith(("tensorx/kernels", "tensorx/devices"))]
+    assert not twice, f"{path.name} holds a room twice: {twice}"
     print(f"{path.name}: {len(names)} members")
 
 

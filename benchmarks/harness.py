@@ -1,0 +1,82 @@
+"""Fair timing on a machine that others use too: candidates take turns, and medians are compared.
+
+A slow spell of the machine then hits all candidates alike. The minimum is shown beside the median; far apart, they say
+that the machine was busy.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+#: Runs its work ``n`` times; a loop inside keeps the cost of the call out of the figure.
+Loop = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds for one iteration."""
+
+    median: float
+    best: float
+
+
+def calibrate(loop: Loop, slice_s: float) -> int:
+    """How many iterations take about ``slice_s`` seconds; warms the caches on the way."""
+    n = 1
+    while True:
+        start = time.perf_counter()
+        loop(n)
+        spent = time.perf_counter() - start
+        if spent >= slice_s / 2:
+            return max(1, round(n * slice_s / spent))
+        n *= 2 if spent <= 0 else max(2, min(10, int(slice_s / spent)))
+
+
+def interleave(cases: Mapping[str, Loop], rounds: int = 15, slice_s: float = 0.02) -> dict[str, Timing]:
+    """Time the cases in turns, ``rounds`` times each, in slices of about ``slice_s`` seconds."""
+    counts = {name: calibrate(loop, slice_s) for name, loop in cases.items()}
+    samples: dict[str, list[float]] = {name: [] for name in cases}
+    gc.collect()
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        for _ in range(rounds):
+            for name, loop in cases.items():
+                start = time.perf_counter()
+                loop(counts[name])
+                samples[name].append((time.perf_counter() - start) / counts[name])
+    finally:
+        if enabled:
+            gc.enable()
+    return {name: Timing(statistics.median(times), min(times)) for name, times in samples.items()}
+
+
+def report(timings: Mapping[str, Timing], baseline: str | None = None, nbytes: int = 0, flops: float = 0) -> None:
+    """A line for each case: microseconds, and if asked the ratio to ``baseline``, GB/s and GFLOP/s."""
+    width = max(map(len, timings))
+    for name, timing in timings.items():
+        line = f"  {name:{width}}  {timing.median * 1e6:10.2f} us  (best {timing.best * 1e6:.2f})"
+        if baseline in timings:
+            line += f"  {timing.median / timings[baseline].median:6.2f} x {baseline}"
+        if nbytes:
+            line += f"  {nbytes / timing.median / 1e9:6.1f} GB/s"
+        if flops:
+            line += f"  {flops / timing.median / 1e9:6.1f} GFLOP/s"
+        print(line)
+
+
+def machine() -> str:
+    """The machine in one line."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    model = platform.processor() or platform.machine()
+    if os.path.exists("/proc/cpuinfo"):
+        with open("/proc/cpuinfo") as file:
+            model = next((line.partition(":")[2].strip() for line in file if line.startswith("model name")), model)
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    return f"{model}, {cores} cores, load {load:.1f}, Python {platform.python_version()}"
