@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: all of them; ``python -m benchmarks small_ops --device opencl:pocl``: one, on one device."""
+"""``python -m benchmarks``: all; ``python -m benchmarks small_ops --device opencl:pocl``: one, on one device."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def names() -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("name", nargs="*", choices=[[], *names()], help="which to run (default: all)")
-    parser.add_argument("--device", action="append", help="device string; repeat for several (default: the benchmark's own)")
+    parser.add_argument("--device", action="append", help="device string, may be repeated")
     arguments = parser.parse_args()
     print(harness.machine())
     for name in arguments.name or names():

@@ -24,7 +24,7 @@ void triad(float *c, const float *a, const float *b, int64_t n) {
 
 
 def triad_loop(a, b, c):
-    """McCalpin's STREAM triad in C, built here so that it depends on nothing of the library; None without a compiler."""
+    """McCalpin's STREAM triad in C, built here so that it owes nothing to the library; None without a compiler."""
     import ctypes
     import shutil
     import subprocess

@@ -62,4 +62,4 @@ def growth(device: str, steps: int = STEPS) -> tuple[int, int]:
 def main(devices) -> None:
     for device in devices:
         host, used = growth(device)
-        print(f"  {device}: {STEPS} steps, gc off: process {host / 1024:+.0f} KiB, device memory in use {used:+d} bytes")
+        print(f"  {device}: {STEPS} steps, gc off: process {host / 1024:+.0f} KiB, device memory {used:+d} bytes")
