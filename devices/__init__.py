@@ -1,1 +1,3 @@
-"""One contract (:mod:`tensorx.devices.base`), one file per backend, loaded on first use by :mod:`tensorx.devices.registry`."""
+"""One contract (:mod:`tensorx.devices.base`), one file per backend, loaded on first use by
+:mod:`tensorx.devices.registry`.
+"""

@@ -1,8 +1,8 @@
 """The contract of a backend.
 
-A backend is one file with a module-level ``BACKEND`` (a :class:`Backend`), named by one line of ``registry.BACKENDS``. It receives source
-text, an entry point and an argument layout; it knows nothing of tensors or ops. ``Source`` and ``Arg`` are described structurally here, so
-that ``devices`` need not import the generator.
+A backend is one file with a module-level ``BACKEND`` (a :class:`Backend`), named by one line of
+``registry.BACKENDS``. It receives source text, an entry point and an argument layout; it knows nothing of tensors or
+ops. ``Source`` and ``Arg`` are described structurally here, so that ``devices`` need not import the generator.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ Kernel = Any
 
 
 class Arg(Protocol):
-    """One kernel argument: ``kind`` is 'buffer' | 'scalar' | 'local', ``code`` the dtype code (of a scalar, or of a local array's element)."""
+    """One kernel argument: ``kind`` is 'buffer' | 'scalar' | 'local', ``code`` the dtype code (of a scalar, or of a
+    local array's element).
+    """
 
     @property
     def name(self) -> str: ...
@@ -70,7 +72,9 @@ class Device(abc.ABC):
     name: str
     driver: str
     capabilities: Capabilities
-    fingerprint: str  # all that decides whether a cached binary may be used: device, driver, compiler, cpu features, mask
+    fingerprint: (
+        str  # all that decides whether a cached binary may be used: device, driver, compiler, cpu features, mask
+    )
 
     @abc.abstractmethod
     def alloc(self, nbytes: int) -> Buffer:
@@ -90,7 +94,9 @@ class Device(abc.ABC):
 
     @abc.abstractmethod
     def build(self, source: Source) -> bytes:
-        """The program as a binary that :meth:`load` takes, also in another process with an equal fingerprint. Raises CompileError."""
+        """The program as a binary that :meth:`load` takes, also in another process with an equal fingerprint. Raises
+        CompileError.
+        """
 
     @abc.abstractmethod
     def load(self, blob: bytes, source: Source) -> dict[str, Kernel]:
@@ -98,7 +104,9 @@ class Device(abc.ABC):
 
     @abc.abstractmethod
     def launch(self, kernel: Kernel, grid: Grid | None, args: Sequence[Any]) -> None:
-        """Enqueue; ``args`` are buffers and Python numbers in layout order (for 'local' arguments: bytes). A zero global size runs nothing."""
+        """Enqueue; ``args`` are buffers and Python numbers in layout order (for 'local' arguments: bytes). A zero
+        global size runs nothing.
+        """
 
     @abc.abstractmethod
     def synchronize(self) -> None:
@@ -110,7 +118,9 @@ class Device(abc.ABC):
 
     @abc.abstractmethod
     def memory_stats(self) -> dict[str, int]:
-        """Bytes ``used`` (held by live buffers), ``cached`` (held by the pool for reuse), ``peak`` (most used) and ``limit``."""
+        """Bytes ``used`` (held by live buffers), ``cached`` (held by the pool for reuse), ``peak`` (most used) and
+        ``limit``.
+        """
 
     @abc.abstractmethod
     def empty_cache(self) -> None:
@@ -145,20 +155,27 @@ def raise_too_large(dev: Device, nbytes: int) -> NoReturn:
     stats = dev.memory_stats()
     limit = dev.capabilities.max_alloc
     raise OutOfMemory(
-        f"alloc: one buffer on {dev.kind}:{dev.index} must be at most {human(limit)} ({limit} bytes); got {human(nbytes)} ({nbytes} bytes). "
+        f"alloc: one buffer on {dev.kind}:{dev.index} must be at most {human(limit)} ({limit} bytes); "
+        f"got {human(nbytes)} ({nbytes} bytes). "
         f"Hint: split the tensor; this is the device's limit for a single buffer, whatever is free.",
-        nbytes, stats["used"], stats["cached"], limit,
+        nbytes,
+        stats["used"],
+        stats["cached"],
+        limit,
     )
 
 
-def raise_out_of_memory(dev: Device, nbytes: int, why: str = "") -> NoReturn:
+def raise_out_of_memory(dev: Device, nbytes: int) -> NoReturn:
     """No room although the cached blocks were given back."""
     stats = dev.memory_stats()
     raise OutOfMemory(
-        f"alloc: out of memory on {dev.kind}:{dev.index} ({dev.name}): asked for {human(nbytes)}, {human(stats['used'])} in use, "
-        f"{human(stats['cached'])} cached, limit {human(stats['limit'])}.{' ' + why if why else ''} "
+        f"alloc: out of memory on {dev.kind}:{dev.index} ({dev.name}): asked for {human(nbytes)}, "
+        f"{human(stats['used'])} in use, {human(stats['cached'])} cached, limit {human(stats['limit'])}. "
         f"Hint: free tensors, use smaller batches, or another device.",
-        nbytes, stats["used"], stats["cached"], stats["limit"],
+        nbytes,
+        stats["used"],
+        stats["cached"],
+        stats["limit"],
     )
 
 
@@ -181,13 +198,19 @@ def raise_compile_error(what: str, text: str, log: str, suffix: str) -> NoReturn
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(text)
     numbered = "\n".join(f"{i:5d}  {line}" for i, line in enumerate(text.splitlines(), 1))
-    raise CompileError(f"{what} refused a kernel (source kept in {path}):\n{log.strip()}\n{numbered}", log=log, source=numbered, path=path)
+    raise CompileError(
+        f"{what} refused a kernel (source kept in {path}):\n{log.strip()}\n{numbered}",
+        log=log,
+        source=numbered,
+        path=path,
+    )
 
 
 def raise_forked(kind: str) -> NoReturn:
     """Drivers do not survive fork (PoCL and rusticl hang in the child): say so at once."""
     raise DeviceError(
-        f"{kind}: a device opened before fork() must not be used in the child process; got a call in process {os.getpid()}. "
+        f"{kind}: a device opened before fork() must not be used in the child process; "
+        f"got a call in process {os.getpid()}. "
         f"Hint: use multiprocessing's 'spawn' or 'forkserver' start method, or keep the child's work on cpu."
     )
 

@@ -1,8 +1,9 @@
 """Device strings, and the backends behind them (imported on first use).
 
-Strings: ``cpu``, ``opencl``, ``opencl:0``, ``opencl:pocl`` (also intel, amd, nvidia, rusticl: resolved to an index when parsed), ``meta``,
-``null``, ``auto`` (a real GPU if there is one, else cpu). ``TENSORX_DEVICE`` names the default device, ``TENSORX_VISIBLE_DEVICES`` (such as
-``opencl:1,opencl:pocl``) hides all other non-cpu devices; indices do not shift when others are hidden.
+Strings: ``cpu``, ``opencl``, ``opencl:0``, ``opencl:pocl`` (also intel, amd, nvidia, rusticl: resolved to an index
+when parsed), ``meta``, ``null``, ``auto`` (a real GPU if there is one, else cpu). ``TENSORX_DEVICE`` names the
+default device, ``TENSORX_VISIBLE_DEVICES`` (such as ``opencl:1,opencl:pocl``) hides all other non-cpu devices;
+indices do not shift when others are hidden.
 """
 
 from __future__ import annotations
@@ -38,10 +39,11 @@ _backends: dict[str, Backend] = {}
 
 
 class device:
-    """A device's name: ``device("opencl:0")``, ``device("opencl", 0)``; look-alike of ``torch.device``. Interned, so ``is`` is equality.
+    """A device's name: ``device("opencl:0")``, ``device("opencl", 0)``; look-alike of ``torch.device``. Interned, so
+    ``is`` is equality.
 
-    Also a context manager that sets the default device. Raises DeviceError for a string that names nothing, BackendUnavailable for a backend
-    that cannot be used here.
+    Also a context manager that sets the default device. Raises DeviceError for a string that names nothing,
+    BackendUnavailable for a backend that cannot be used here.
 
     >>> device("cpu") is device("cpu"), device("opencl:1")
     (True, device(type='opencl', index=1))
@@ -66,7 +68,9 @@ class device:
         return self.type if self.index is None else f"{self.type}:{self.index}"
 
     def __repr__(self) -> str:
-        return f"device(type={self.type!r})" if self.index is None else f"device(type={self.type!r}, index={self.index})"
+        return (
+            f"device(type={self.type!r})" if self.index is None else f"device(type={self.type!r}, index={self.index})"
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_intern, (self.type, self.index))
@@ -117,14 +121,22 @@ def _parse(spec: Any, index: int | None) -> device:
     kind, colon, tail = spec.partition(":")
     if index is not None:
         if colon:
-            raise DeviceError(f"device: argument 'type' must not include an index when 'index' is given; got {spec!r} and {index!r}")
+            raise DeviceError(
+                f"device: argument 'type' must not include an index when 'index' is given; got {spec!r} and {index!r}"
+            )
         tail = str(index)
     if kind == "auto" and not colon and index is None:
         return auto()
     if kind in PLANNED:
-        raise BackendUnavailable(f"device: {spec!r} must name a backend of this version; {kind} is not in this version. Hint: {PLANNED[kind]}.")
+        raise BackendUnavailable(
+            f"device: {spec!r} must name a backend of this version; {kind} is not in this version. "
+            f"Hint: {PLANNED[kind]}."
+        )
     if kind not in BACKENDS:
-        raise DeviceError(f"device: argument 'type' must start with one of {', '.join([*BACKENDS, *PLANNED])} or be 'auto'; got {spec!r}")
+        raise DeviceError(
+            f"device: argument 'type' must start with one of {', '.join([*BACKENDS, *PLANNED])} or be 'auto'; "
+            f"got {spec!r}"
+        )
     if not colon and index is None:
         return _intern(kind, None)
     if tail.isdecimal() and tail.isascii():
@@ -147,7 +159,10 @@ def _resolve_alias(kind: str, alias: str, spec: str) -> int:
     found = back.match(alias)
     if found is None:
         have = "; ".join(f"{d.kind}:{d.index} = {d.name} ({d.driver})" for d in back.devices()) or "none"
-        raise BackendUnavailable(f"device: {spec!r} must match an installed platform or device; there are: {have}. Hint: python -m tensorx devices")
+        raise BackendUnavailable(
+            f"device: {spec!r} must match an installed platform or device; there are: {have}. "
+            "Hint: python -m tensorx devices"
+        )
     return found
 
 
@@ -196,13 +211,17 @@ def open(dev: device) -> Device:
         if not wanted:
             hidden = " (hidden by TENSORX_VISIBLE_DEVICES)" if len(usable) < len(all_devices) else ""
             have = ", ".join(f"{d.kind}:{d.index}" for d in usable) or "none"
-            raise BackendUnavailable(f"device: {str(dev)!r} must be one of the visible devices: {have}{hidden}. Hint: python -m tensorx devices")
+            raise BackendUnavailable(
+                f"device: {str(dev)!r} must be one of the visible devices: {have}{hidden}. "
+                "Hint: python -m tensorx devices"
+            )
         object.__setattr__(dev, "runtime", wanted[0])
         return wanted[0]
 
 
 def resolve(spec: Any = None) -> device:
-    """The opened device that a tensor carries: None gives the default; ``opencl`` gives ``opencl:0``; ``cpu:0`` gives ``cpu``.
+    """The opened device that a tensor carries: None gives the default; ``opencl`` gives ``opencl:0``; ``cpu:0``
+    gives ``cpu``.
 
     >>> resolve("cpu:0")
     device(type='cpu')
@@ -216,7 +235,9 @@ def resolve(spec: Any = None) -> device:
 
 
 def default() -> device:
-    """The default device: of the innermost ``with device(...)``, else of :func:`set_default`, else TENSORX_DEVICE, else cpu."""
+    """The default device: of the innermost ``with device(...)``, else of :func:`set_default`, else TENSORX_DEVICE,
+    else cpu.
+    """
     if _default.stack:
         return _default.stack[-1]
     return _process_default or set_default(None)
@@ -230,7 +251,9 @@ def set_default(spec: Any) -> device:
 
 
 def auto() -> device:
-    """The first visible device that is a real GPU, in the order CUDA, SYCL, OpenCL; else cpu (never OpenCL on the same CPU)."""
+    """The first visible device that is a real GPU, in the order CUDA, SYCL, OpenCL; else cpu (never OpenCL on the
+    same CPU).
+    """
     for kind in AUTO_ORDER:
         if kind not in BACKENDS or backend(kind).available():
             continue

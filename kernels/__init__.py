@@ -1,1 +1,3 @@
-"""Text in, text out: kernel specifications become source in C, OpenCL C or CUDA C. Nothing here imports a driver or needs hardware."""
+"""Text in, text out: kernel specifications become source in C, OpenCL C or CUDA C. Nothing here imports a driver or
+needs hardware.
+"""

@@ -1,7 +1,8 @@
 """What a device can do: the only thing that kernels may know about it.
 
-A :class:`Capabilities` is found by queries or probe kernels (never by a vendor's name) and frozen. ``TENSORX_CAPS_MASK`` makes a strong
-device pretend to be a weak one, so that every path for weak devices can be tested on any machine.
+A :class:`Capabilities` is found by queries or probe kernels (never by a vendor's name) and frozen.
+``TENSORX_CAPS_MASK`` makes a strong device pretend to be a weak one, so that every path for weak devices can be
+tested on any machine.
 """
 
 from __future__ import annotations
@@ -78,7 +79,9 @@ class Capabilities:
                 changes[key] = min(parse_size(value, word), getattr(self, key))
             else:
                 known = ", ".join([*_FLAGS, *(f"{k}=N" for k in _LIMITS)])
-                raise DeviceError(f"TENSORX_CAPS_MASK: each word must be one of {known}; got {word!r}. Hint: N may end in K, M or G.")
+                raise DeviceError(
+                    f"TENSORX_CAPS_MASK: each word must be one of {known}; got {word!r}. Hint: N may end in K, M or G."
+                )
         total = changes.get("total_mem", self.total_mem)
         changes["max_alloc"] = min(changes.get("max_alloc", self.max_alloc), total)
         return dataclasses.replace(self, **changes)  # type: ignore[arg-type]
@@ -88,5 +91,7 @@ def parse_size(value: str, word: str) -> int:
     """'64M' -> 67108864; ``word`` is named in the error."""
     number, unit = (value[:-1], value[-1].upper()) if value[-1:].upper() in ("K", "M", "G") else (value, "")
     if not number.isdigit() or int(number) == 0:
-        raise DeviceError(f"TENSORX_CAPS_MASK: the limit in {word!r} must be a positive whole number, optionally with K, M or G.")
+        raise DeviceError(
+            f"TENSORX_CAPS_MASK: the limit in {word!r} must be a positive whole number, optionally with K, M or G."
+        )
     return int(number) * _UNITS[unit]

@@ -1,0 +1,182 @@
+"""Pooled host memory.
+
+Fresh pages cost several times what a streaming kernel costs, so blocks are kept for reuse in size classes (four per
+power of two, at most a quarter wasted). The fast path takes no lock: popping from and appending to a list are
+atomic, and a dying buffer does nothing but append.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import mmap
+import threading
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+ALIGN = 64  # bytes: a cache line, and the widest vector
+SLAB = 1 << 20  # small blocks are cut from slabs of this size
+SMALL = 1 << 15  # up to this size a block is cut from a slab
+HUGE = 4 << 20  # from this size on ask for huge pages: fewer faults on first touch
+
+_U8 = np.dtype(np.uint8)
+_new_array = np.ndarray.__new__
+
+
+class Buffer(np.ndarray[Any, Any]):
+    """A 1-D uint8 array over a pool block, which returns to the pool when the last view of the array dies.
+
+    ctypes passes the array as its address (``_as_parameter_``). NumPy keeps a Buffer as the base of every plain
+    array made over it, because NumPy's collapsing of view chains stops where the type changes.
+    """
+
+    block: Any = None  # (memory, address, free list); None for views and adopted arrays: they own nothing
+
+    @functools.cached_property
+    def _as_parameter_(self) -> int:
+        return int(self.__array_interface__["data"][0])
+
+    def __array_finalize__(self, obj: Any) -> None:
+        pass
+
+    def __del__(self) -> None:
+        block = self.block
+        if block is not None:
+            home = block[2]
+            if len(home) < home.room:
+                home.append(block)
+            else:
+                home.dropped.append(home.nbytes)
+
+
+class FreeList(list[Any]):
+    """The free blocks of one size class; ``room`` bounds it, ``dropped`` collects the sizes of blocks that found no
+    room.
+    """
+
+    def __init__(self, nbytes: int, room: int, dropped: deque[int]) -> None:
+        super().__init__()
+        self.nbytes, self.room, self.dropped = nbytes, room, dropped
+
+
+class Pool:
+    """Blocks of host memory under a limit. Thread safe; see the module's note for how.
+
+    >>> pool = Pool(limit=1 << 20)
+    >>> buffer = pool.alloc(100)
+    >>> buffer.shape, buffer.dtype, pool.stats()["used"]
+    ((100,), dtype('uint8'), 128)
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.cap = limit // 4  # most bytes kept for reuse
+        self._reserved = 0  # bytes in blocks, used or free; changed under the lock only
+        self._peak = 0
+        self._dropped: deque[int] = deque()
+        self._free: dict[int, FreeList] = {}
+        self._slab: tuple[memoryview, int, int] | None = None  # rest of the present slab: memory, address, next offset
+        self._lock = threading.Lock()
+
+    def alloc(self, nbytes: int) -> Buffer | None:
+        """``nbytes`` of uninitialised memory, or None when the limit (or the system) has no room."""
+        shift = nbytes.bit_length() - 3
+        step = 1 << shift if shift > 6 else ALIGN
+        size = -(-nbytes // step) * step or ALIGN
+        try:
+            block = self._free[size].pop()  # EAFP because another thread may empty the list after a test
+        except (KeyError, IndexError):
+            block = self._reserve(size)
+            if block is None:
+                return None
+        buffer: Buffer = _new_array(Buffer, (nbytes,), _U8, block[0])
+        buffer.block = block
+        buffer._as_parameter_ = block[1]
+        return buffer
+
+    def _reserve(self, size: int) -> Any:
+        with self._lock:
+            self._settle()
+            if self._cached() > self.cap:
+                self._trim()
+            home = self._free.get(size)
+            if home is None:
+                home = self._free[size] = FreeList(size, max(self.cap // size, 1), self._dropped)
+            if self._reserved + size > self.limit:
+                return None
+            place = self._cut(size) if size <= SMALL else _map(size)
+            if place is None:
+                return None
+            self._reserved += size
+            self._peak = max(self._peak, self._reserved)
+            return (*place, home)
+
+    def _cut(self, size: int) -> tuple[memoryview, int] | None:
+        """A block from the present slab; what is left of a slab too short for ``size`` is given up (at most SMALL of
+        SLAB).
+        """
+        if self._slab is None or self._slab[2] + size > SLAB:
+            place = _map(SLAB)
+            if place is None:
+                return None
+            self._slab = (*place, 0)
+        memory, address, offset = self._slab
+        self._slab = (memory, address, offset + size)
+        return memory[offset : offset + size], address + offset
+
+    def _settle(self) -> None:
+        while self._dropped:
+            self._reserved -= self._dropped.popleft()
+
+    def _cached(self) -> int:
+        return sum(len(home) * size for size, home in self._free.items())
+
+    def _trim(self) -> None:
+        for size, home in self._free.items():
+            while home:
+                try:
+                    home.pop()
+                except IndexError:  # a thread on the fast path took the last one
+                    break
+                self._reserved -= size
+
+    def empty(self) -> None:
+        """Give the free blocks back to the system."""
+        with self._lock:
+            self._settle()
+            self._trim()
+
+    def stats(self) -> dict[str, int]:
+        """Bytes used, cached, peak (most reserved at once) and limit; sizes are those of the blocks."""
+        with self._lock:
+            self._settle()
+            cached = self._cached()
+            return {"used": self._reserved - cached, "cached": cached, "peak": self._peak, "limit": self.limit}
+
+    def after_fork(self) -> None:
+        """In a forked child another thread of the parent may have held the lock."""
+        self._lock = threading.Lock()
+
+
+def _map(size: int) -> tuple[memoryview, int] | None:
+    """Page-aligned private memory and its address; ACCESS_COPY because the default would share pages with forked
+    children.
+    """
+    try:
+        memory = mmap.mmap(-1, size, access=mmap.ACCESS_COPY)
+    except (OSError, ValueError, OverflowError):  # no room in the address space: the caller reports it with figures
+        return None
+    if size >= HUGE and hasattr(mmap, "MADV_HUGEPAGE"):
+        memory.madvise(mmap.MADV_HUGEPAGE)
+    return memoryview(memory), ctypes.addressof(ctypes.c_char.from_buffer(memory))
+
+
+def adopt(array: np.ndarray[Any, Any]) -> Buffer:
+    """A C-contiguous NumPy array's own memory as a Buffer (shared, kept alive)."""
+    flat = array.reshape(-1).view(_U8) if array.size else np.empty(0, _U8)
+    buffer = flat.view(Buffer)
+    if array.size and not np.shares_memory(buffer, array):
+        raise ValueError("adopt: argument 'array' must be C-contiguous")
+    return buffer
