@@ -10,6 +10,7 @@ string. A skip of a test with ``device`` must derive from Capabilities (``need``
 
 from __future__ import annotations
 
+import functools
 import os
 from collections import Counter
 
@@ -70,11 +71,27 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("device", metafunc.config.stash[_lanes_key], indirect=True, scope="session")
 
 
-def switch_cpu(numpy_lane: bool) -> None:
-    """Point the device ``cpu`` at its compiled or its NumPy lane."""
-    from tensorx.devices import cpu
+@functools.cache
+def cpu_runtime(numpy_lane: bool):
+    """The opened cpu, or a second one that was opened without a compiler."""
+    from tensorx.devices import cpu, cpu_compiler, registry
 
-    cpu.use_compiler(not numpy_lane)
+    if not numpy_lane:
+        return registry.backend("cpu").devices()[0]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TENSORX_CC", "none")
+        cpu_compiler.find.cache_clear()
+        runtime = cpu.Cpu()
+    cpu_compiler.find.cache_clear()
+    return runtime
+
+
+def switch_cpu(numpy_lane: bool) -> None:
+    """Point the name ``cpu`` at one of the two, and forget what was planned for the other."""
+    from tensorx.devices import registry
+
+    object.__setattr__(registry.resolve("cpu"), "runtime", cpu_runtime(numpy_lane))
+    plans.clear()
 
 
 @pytest.fixture(scope="session")
