@@ -50,7 +50,7 @@ def why_absent(lane: str) -> str:
         return ""
     try:
         runtime = registry.open(registry.device(lane))
-    except DeviceError as error:
+    except (DeviceError, ImportError) as error:
         return str(error)
     return "" if lane != "cpu" or runtime.capabilities.compiler else "no C compiler (TENSORX_CC, CC, cc, gcc, clang)"
 
