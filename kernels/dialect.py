@@ -128,6 +128,8 @@ CUDA = Dialect(
         "TX_ATOMIC_READ_u64(p)": "atomicOr((unsigned long long *)(p), 0ull)",
         "TX_ATOMIC_ADD_i32(p, v)": "atomicAdd((int *)(p), v)",
         "TX_ATOMIC_ADD_i64(p, v)": "((long long)atomicAdd((unsigned long long *)(p), (unsigned long long)(v)))",
+        "TX_ATOMIC_ADD_f32(p, v)": "atomicAdd((float *)(p), v)",
+        "TX_ATOMIC_ADD_f64(p, v)": "atomicAdd((double *)(p), v)",
     },
     grid=True,
 )

@@ -36,9 +36,10 @@ FAMILIES = {
     "reduce": "reduce",
     "rowwise": "rowwise",
     "scan": "scan",
-    "gather": "index",
-    "put": "index",
+    "gather": "gather",
+    "put": "put",
     "sort": "sort",
+    "nonzero": "nonzero",
     "contract": "contract",
 }
 

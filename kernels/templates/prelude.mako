@@ -6,7 +6,7 @@ Everything that differs between dialects, as typedefs named by the dtype codes a
     macros = T.close(dict(d.words) | dict(d.calls), used)
     codes = {word.rsplit("_", 1)[1] for word in used if word.startswith(("TX_LOAD_", "TX_STORE_"))}
     types = {code for code in d.types if code in used or code in codes}
-    half = {name: bool({f"TX_LOAD_{name}", f"TX_STORE_{name}"} & used) for name in HALF_CODES}
+    half = {name: bool({f"TX_{word}_{name}" for word in ("LOAD", "STORE", "PACK", "UNPACK")} & used) for name in HALF_CODES}
     bits = ("TX_FAIL" in used) or any(half.values()) or "TX_AS_F32" in used or "TX_AS_U32" in used
     if bits:
         types |= {"u32", "i32", "f32"}
@@ -57,7 +57,8 @@ TX_FN u32 TX_AS_U32(f32 f) { return __float_as_uint(f); }
 /* vload_half and vstore_half are in the core language: no cl_khr_fp16 needed. */
 #define TX_LOAD_f16(p, i) vload_half(i, (const __global half *)(p))
 #define TX_STORE_f16(p, i, v) vstore_half_rte(v, i, (__global half *)(p))
-% elif half["f16"]:
+% endif
+% if half["f16"] and (d.name != "opencl" or used & {"TX_PACK_f16", "TX_UNPACK_f16"}):
 /* IEEE 754 binary16 by its bits: the exponent is moved by 112, subnormals are normalised by an exact subtraction. */
 TX_FN f32 TX_UNPACK_f16(u32 h) {
   const u32 m = (h & 0x7fffu) << 13, sub = TX_AS_U32(TX_AS_F32(m + 0x38800000u) - TX_AS_F32(0x38800000u));
@@ -72,8 +73,10 @@ TX_FN u16 TX_PACK_f16(f32 v) {
   const u32 big = a > 0x7f800000u ? 0x7e00u : 0x7c00u;
   return (u16)((a < 0x38800000u ? sub : a < 0x47800000u ? norm : big) | (b >> 16 & 0x8000u));
 }
+% if d.name != "opencl":
 #define TX_LOAD_f16(p, i) TX_UNPACK_f16((p)[i])
 #define TX_STORE_f16(p, i, v) ((p)[i] = TX_PACK_f16(v))
+% endif
 % endif
 % if half["bf16"]:
 /* bfloat16 is the upper half of an f32; the store rounds to nearest even and keeps NaN a NaN. */

@@ -1,0 +1,136 @@
+"""Scans: running sum, product, maximum and minimum along one axis, with the index of the running extremum.
+
+Operands: outputs ``y0`` (value) and, for max and min, ``y1`` (i64 index); inputs ``x0..``; ``body`` assigns ``v0``
+(``v0r`` and ``v0i`` for complex) in the accumulate dtype from ``x0..`` and defaults to a cast of ``x0``.
+
+Params: ``op`` sum | prod | max | min; ``kept`` K; ``acc`` the accumulate code; ``reverse``; ``stage``:
+
+- ``full``: one work item walks a row;
+- ``partial``: a work item reduces one chunk of ``chunk`` elements; outputs are packed scratch ``y0[rows, splits]`` of dtype acc (and
+  ``y1[rows, splits]`` i64), access ``'p'``;
+- ``apply``: a work item walks one chunk, starting from the totals of the chunks before it, which are the last inputs (access ``'p'``).
+
+Sizes: ``n0 .. n{K-1}``, ``n`` (the scanned extent), then ``chunk`` unless the stage is full; splits = ceil(n / chunk).  Strides:
+operand by operand over the kept axes, then the scanned one (the rules of :mod:`tensorx.kernels.indexing`; ``'k'`` says that
+the last kept axis is the dense one, so that the C dialect walks ``LANES`` rows at once).
+
+Sums are blocked: a running sum inside blocks of ``BLOCK`` elements, added to the sum of the blocks before, so that the scan of
+2**25 ones in f32 ends with 2**25.  Max and min take NaN as greater (less) than all and the last index among equals.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from . import indexing
+from .dialect import dialect
+from .geometry import Grid, ceil_div
+from .text import cast, held
+from .spec import Arg, KernelSpec, arguments, is_complex, is_float, part
+
+if TYPE_CHECKING:
+    from .capabilities import Capabilities
+
+TEMPLATE = "scan.mako"
+BLOCK = 256
+LANES = 16
+#: Work items of one row at most: each adds up the totals of all chunks before its own.
+MAX_SPLITS = 1024
+MIN_CHUNK = 4096
+_INFINITY = {"f32": "tx_bits_u32_f32(0x7f800000u)", "f64": "tx_bits_u64_f64(0x7ff0000000000000u)"}
+
+
+def layout(spec: KernelSpec) -> tuple[Arg, ...]:
+    """The argument list.
+
+    >>> y, x = Operand("y0", "f32", "f32", "s"), Operand("x0", "f32", "f32", "s")
+    >>> [a.name for a in layout(KernelSpec("scan", "f", (y,), (x,), params=(("kept", 1), ("op", "sum"), ("acc", "f32"))))][4:]
+    ['n0', 'n', 'y0_s0', 'y0_s1', 'x0_s0', 'x0_s1']
+    """
+    kept = spec.param("kept")
+    extents = [*indexing.sizes(kept), "n"] + ([] if spec.param("stage", "full") == "full" else ["chunk"])
+    return arguments(spec, extents, [s for operand in spec.operands for s in indexing.strides(operand, kept + 1)])
+
+
+def splits(spec: KernelSpec, caps: Capabilities, rows: int, n: int) -> int:
+    """How many work items should share a row of ``n`` elements: 1 means the stage ``full``."""
+    wanted = caps.compute_units * (4 if caps.cpu_like else 512)
+    if n < 2 * MIN_CHUNK or rows * 2 > wanted:
+        return 1
+    return max(1, min(MAX_SPLITS, n // MIN_CHUNK, -(-wanted // rows)))
+
+
+def identity(op: str, acc: str) -> str:
+    """The literal that leaves ``op`` unchanged.
+
+    >>> identity("max", "i32"), identity("min", "u8"), identity("max", "f32")
+    ('(i32)(-2147483647 - 1)', '(u8)255', '-tx_bits_u32_f32(0x7f800000u)')
+    """
+    code = part(acc)
+    if op in ("sum", "prod"):
+        return f"({code}){int(op == 'prod')}"
+    if is_float(code):
+        return ("-" if op == "max" else "") + _INFINITY[code]
+    if code[0] in "ub":
+        return f"({code}){0 if op == 'max' else 1 if code == 'b8' else 2 ** int(code[1:]) - 1}"
+    top = 2 ** (int(code[1:]) - 1) - 1
+    return f"({code})(-{top} - 1)" if op == "max" else f"({code}){top}"
+
+
+def fold(op: str, acc: str, into: str, value: str, lane: str = "", value_lane: str = "") -> str:
+    """Statement(s) that combine the state ``into`` with ``value``, the later of the two."""
+    if is_complex(acc):
+        a, b, x, y = f"{into}r{lane}", f"{into}i{lane}", f"{value}r{value_lane}", f"{value}i{value_lane}"
+        if op == "sum":
+            return f"{a} = {a} + {x}; {b} = {b} + {y};"
+        return f"{{ const {part(acc)} re = {a} * {x} - {b} * {y}; {b} = {a} * {y} + {b} * {x}; {a} = re; }}"
+    a, x = into + lane, value + value_lane
+    if op in ("sum", "prod"):
+        sign = "+" if op == "sum" else "*"
+        if acc == "i64":  # wraps: C leaves signed overflow undefined
+            return f"{a} = (i64)((u64){a} {sign} (u64){x});"
+        return f"{a} = {a} {sign} {x};"
+    order = ">=" if op == "max" else "<="
+    test = f"({x} != {x}) || (({a} == {a}) && ({x} {order} {a}))" if is_float(acc) else f"{x} {order} {a}"
+    return f"if ({test}) {{ {a} = {x}; {into}k{lane} = {value}k{value_lane}; }}"
+
+
+def state(spec: KernelSpec, name: str) -> list[tuple[str, str, str]]:
+    """(variable, dtype, initial value) of a running value called ``name``: one, two for complex or with an index."""
+    op, acc = spec.param("op"), spec.param("acc")
+    start = identity(op, acc)
+    if is_complex(acc):
+        return [(name + "r", part(acc), start), (name + "i", part(acc), f"({part(acc)})0")]
+    return [(name, acc, start)] + ([(name + "k", "i64", "0")] if op in ("max", "min") else [])
+
+
+def context(spec: KernelSpec, caps: Capabilities) -> dict[str, Any]:
+    """Names that the template uses beside the common ones."""
+    op, acc, kept = spec.param("op"), spec.param("acc"), spec.param("kept")
+    dense = any(operand.access == "k" for operand in spec.operands) and not dialect(caps.dialect).grid
+    return {
+        "op": op, "acc": acc, "kept": kept, "stage": spec.param("stage", "full"), "reverse": spec.param("reverse", False),
+        "lanes": LANES if dense and kept else 1, "block": BLOCK if op == "sum" and (is_float(acc) or is_complex(acc)) else 0,
+        "X": indexing, "fold": lambda *names: fold(op, acc, *names), "state": lambda name: state(spec, name),
+        "value": value(spec), "group": indexing.group(caps, heavy=True),
+        "scratch": [operand for operand in spec.inputs if operand.access == "p"],
+        "inputs": [operand for operand in spec.inputs if operand.access != "p"],
+    }  # fmt: skip
+
+
+def value(spec: KernelSpec) -> str:
+    """Statements that declare and assign the scanned value ``v0``."""
+    acc, x = spec.param("acc"), spec.inputs[0]
+    if is_complex(acc):
+        return f"{part(acc)} v0r, v0i; {spec.body or 'v0r = x0r; v0i = x0i;'}"
+    return f"{acc} v0; {spec.body or f'v0 = {cast(x.name, held(x.compute), acc)};'}"
+
+
+def geometry(spec: KernelSpec, caps: Capabilities, extents: Sequence[int]) -> Grid:
+    """A work item for every row, or for every chunk of a row."""
+    kept = spec.param("kept")
+    rows, n = math.prod(extents[:kept]), extents[kept]
+    chunk = extents[kept + 1] if len(extents) > kept + 1 else n
+    return indexing.grid(rows * ceil_div(n, max(chunk, 1)), indexing.group(caps, heavy=True))

@@ -1,0 +1,68 @@
+<%
+    I = spec.index
+    R = spec.rank
+    y, x = spec.outputs[0], spec.inputs[0]
+    names = [f"c{k}" for k in range(R)]
+    last = names[-1]
+    rows = not d.grid and (R > 1 or hoisted)
+    walked = names[:-1] if rows else names
+    outer = X.sizes(R)[:-1] if rows else X.sizes(R)
+    fixed = names[:-1] + [""] if rows else names
+    position = (f"(i64)item * n{R - 1}" + ("" if hoisted else f" + {last}")) if rows else "item"
+    moved = not spec.body and x.dtype == y.dtype
+
+    def along(operand):
+        """What the last coordinate adds to the operand's offset inside the copy loop."""
+        if not rows or operand.access == "b":
+            return ""
+        return f" + {last}" if operand.access == "c" else f" + {last} * {operand.name}_s{R - 1}"
+
+    indexed = "".join(f" + ({I})w{j} * t{j}" for j in range(len(indices)))
+    source = "from" + along(x) + ("" if hoisted or not rows else indexed)
+    target = "to" + along(y)
+    default = "y0r = x0r; y0i = x0i;" if T.is_complex(y.compute) else f"y0 = {T.cast('x0', T.held(x.compute), T.held(y.compute))};"
+%>\
+<%def name="read(coords, pad)">\
+% for o in indices:
+${pad}${X.inset(read_index(o, coords, position, error, f"w{o.name[1:]} = 0;"), pad)}
+% endfor
+</%def>\
+<%def name="element(pad)">\
+% if moved and not T.is_complex(x.dtype):
+${pad}y0_p[${target}] = x0_p[${source}];
+% elif moved:
+${pad}y0_p[2 * (${target})] = x0_p[2 * (${source})];
+${pad}y0_p[2 * (${target}) + 1] = x0_p[2 * (${source}) + 1];
+% else:
+${pad}${T.load(x, source)}
+${pad}${T.declare(y)}
+${pad}${spec.body or default}
+${pad}${T.store(y, target)}
+% endif
+</%def>\
+TX_KERNEL(${group}, 1, 1) ${signature} {
+% for o in spec.operands:
+  ${X.shift(o)}
+% endfor
+  const ${I} total = ${" * ".join(outer) or "1"};
+  ${X.each(d, I, "total", f"(i64)total * n{R - 1}" if rows else "total")}
+    ${X.inset(T.coords("item", walked, outer, I), "    ")}
+% if hoisted or not rows:
+${read(fixed, "    ")}\
+    const ${I} from = ${X.offset(x, fixed)}${indexed};
+% else:
+    const ${I} from = ${X.offset(x, fixed)};
+% endif
+    const ${I} to = ${X.offset(y, fixed)};
+% if rows:
+    for (${I} ${last} = 0; ${last} < n${R - 1}; ++${last}) {
+% if not hoisted:
+${read(names, "      ")}\
+% endif
+${element("      ")}\
+    }
+% else:
+${element("    ")}\
+% endif
+  }
+}

@@ -1,0 +1,149 @@
+<%
+    I = spec.index
+    partial = stage == "partial"
+    walked = inputs if partial else [*spec.outputs, *inputs]
+    last = kept - 1
+    wide = lanes > 1
+    names = [f"c{k}" for k in range(kept)]
+    outer = X.sizes(kept)[:-1] + ["tiles"] if wide else X.sizes(kept)
+    # Chunk totals lie as [rows, splits]; the lanes of one item are neighbours on the last kept axis.
+    packed = f"((i64)(row / tiles) * n{last} + c{last} + l) * splits" if wide else "(i64)row * splits"
+    blocked = bool(block)
+    result = "base" if blocked else "a"
+    indexed = op in ("max", "min")
+    lane = "[l]" if wide else ""
+
+    def at(operand):
+        """Offset of the element at place j of the row (and lane l)."""
+        terms = [f"{operand.name}_row"]
+        if operand.access != "b":
+            terms.append("j" if operand.access == "c" else f"j * {operand.name}_s{kept}")
+            if wide:
+                terms.append(f"l * {operand.name}_s{last}")
+        return " + ".join(terms)
+
+    def suffixes():
+        return ["r", "i"] if T.is_complex(acc) else [""]
+
+    def assign(operand, variable):
+        """Output variable(s) from the running value."""
+        want, have = T.held(operand.compute), T.held(acc)
+        if T.is_complex(operand.compute):
+            return " ".join(f"{operand.name}{s} = {T.cast(variable + s + lane, have, want)};" for s in suffixes())
+        return f"{operand.name} = {T.cast(variable + lane, have, want)};"
+%>\
+<%def name="per_lane(text, indent)">\
+${indent}${"for (int l = 0; l < width; ++l) " if wide else ""}{ ${text} }
+</%def>\
+TX_KERNEL(${group}, 1, 1) ${signature} {
+% for o in spec.operands:
+  ${X.shift(o)}
+% endfor
+% if wide:
+  const ${I} tiles = (n${last} + ${lanes - 1}) / ${lanes};
+% endif
+% if stage == "full":
+  const ${I} chunk = n > 0 ? n : 1;
+% endif
+  const ${I} splits = (n + chunk - 1) / chunk;
+  const ${I} total = ${" * ".join([*outer, "splits"])};
+  ${X.each(d, I, "total", "(i64)total * chunk")}
+    const ${I} row = item / splits, piece = item - row * splits;
+% if kept:
+    ${X.inset(T.coords("row", names[:-1] + ["tile"] if wide else names, outer, I), "    ")}
+% endif
+% if wide:
+    const ${I} c${last} = tile * ${lanes}, room = n${last} - c${last};
+    const int width = (int)(room < ${lanes} ? room : ${lanes});
+% endif
+    const ${I} begin = piece * chunk, end = n - begin < chunk ? n : begin + chunk;
+% for o in walked:
+    const ${I} ${o.name}_row = ${X.offset(o, names + [""])};
+% endfor
+% for name, code, start in state("a") + (state("base") if blocked else []):
+% if wide:
+    ${code} ${name}[${lanes}];
+    for (int l = 0; l < ${lanes}; ++l) ${name}[l] = ${start};
+% else:
+    ${code} ${name} = ${start};
+% endif
+% endfor
+% if stage == "apply":
+    for (${I} p = 0; p < piece; ++p) {
+      ${"for (int l = 0; l < width; ++l) " if wide else ""}{
+        ${T.load(scratch[0], packed + " + p", "v0")}
+% if indexed:
+        ${T.load(scratch[1], packed + " + p", "v0k")}
+% endif
+        ${fold(result, "v0", lane)}
+      }
+    }
+% endif
+% if blocked:
+    for (${I} first = begin; first < end; first += ${block}) {
+    const ${I} stop = end - first < ${block} ? end : first + ${block};
+% for name, code, start in state("a"):
+${per_lane(f"{name}{lane} = {start};", "    ")}\
+% endfor
+% else:
+    const ${I} first = begin, stop = end;
+% endif
+    for (${I} t = first; t < stop; ++t) {
+      const ${I} j = ${"n - 1 - t" if reverse else "t"};
+% if wide:
+      TX_SIMD
+      for (int l = 0; l < width; ++l) {
+% else:
+      {
+% endif
+% for o in inputs:
+        ${T.load(o, at(o))}
+% endfor
+        ${value}
+% if indexed:
+        const i64 v0k = j;
+% endif
+        ${fold("a", "v0", lane)}
+% if not partial:
+% if blocked:
+% for s in suffixes():
+        const ${T.held(acc)} sum${s} = base${s}${lane} + a${s}${lane};
+% endfor
+% endif
+% for o in spec.outputs:
+        ${T.declare(o)}
+% endfor
+% if blocked:
+        ${assign(spec.outputs[0], "sum").replace(lane, "") if wide else assign(spec.outputs[0], "sum")}
+% else:
+        ${assign(spec.outputs[0], "a")}
+% endif
+% if indexed:
+        y1 = ak${lane};
+% endif
+% for o in spec.outputs:
+        ${T.store(o, at(o))}
+% endfor
+% endif
+      }
+    }
+% if blocked:
+${per_lane(fold("base", "a", lane, lane), "    ")}\
+    }
+% endif
+% if partial:
+    ${"for (int l = 0; l < width; ++l) " if wide else ""}{
+% for o in spec.outputs:
+      ${T.declare(o)}
+% endfor
+      ${assign(spec.outputs[0], result)}
+% if indexed:
+      y1 = ak${lane};
+% endif
+% for o in spec.outputs:
+      ${T.store(o, packed + " + piece")}
+% endfor
+    }
+% endif
+  }
+}
