@@ -1,0 +1,89 @@
+"""The two prices: an elementwise op is one row in one file, a backend is one file and one line of the registry."""
+
+from __future__ import annotations
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+IGNORED = shutil.ignore_patterns("__pycache__", "_build")
+BACKEND_NAMES = {"opencl", "cuda", "sycl", "null"}
+
+
+def run(folder: Path, *command: str, **environment: str) -> str:
+    """A command of the running Python in ``folder``; its output, or a failure that shows it."""
+    done = subprocess.run(
+        [sys.executable, *command],
+        cwd=folder,
+        env={**os.environ, "TENSORX_EXPECT": "", **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A copy of the library and its tests."""
+    for name in ("tensorx", "kernels", "devices", "tests", "docs", "pyproject.toml"):
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, tmp_path / name, symlinks=True, ignore=IGNORED)
+        else:
+            shutil.copy(source, tmp_path / name)
+    return tmp_path
+
+
+USE_TOY = """
+import numpy as np
+import tensorx
+x = tensorx.tensor(np.arange(6, dtype=np.float32).reshape(2, 3), device="toy", requires_grad=True)
+w = tensorx.ones(3, 2, device="toy")
+loss = ((x @ w).tanh() + x.sum(1, keepdim=True)).mean()
+loss.backward()
+assert x.grad.device == tensorx.device("toy:0"), x.grad.device
+same = x.detach().to("cpu").requires_grad_()
+((same @ w.to("cpu")).tanh() + same.sum(1, keepdim=True)).mean().backward()
+np.testing.assert_allclose(x.grad.to("cpu").numpy(), same.grad.numpy(), rtol=1e-6)
+"""
+
+
+def test_a_backend_is_one_file_and_one_line(checkout):
+    shutil.move(checkout / "tests" / "toy_backend.py", checkout / "devices" / "toy.py")
+    registry = checkout / "devices" / "registry.py"
+    line = '    "cpu": "tensorx.devices.cpu",\n'
+    text = registry.read_text()
+    assert line in text
+    registry.write_text(text.replace(line, line + '    "toy": "tensorx.devices.toy",\n'))
+    run(checkout, "-c", USE_TOY)
+    assert "toy" in run(checkout, "-m", "tensorx", "devices")
+    run(checkout, "-m", "pytest", "-q", "--device", "toy", "tests/test_tiny.py")
+
+
+def names_a_backend(node: ast.Compare) -> bool:
+    """``something.type == "opencl"`` and the like."""
+    inside = list(ast.walk(node))
+    constants = {n.value for n in inside if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+    about_a_device = any(isinstance(n, ast.Attribute) and n.attr in ("type", "kind") for n in inside)
+    return about_a_device and bool(constants & BACKEND_NAMES)
+
+
+def test_nothing_else_names_a_backend():
+    """Outside devices/ no code compares with a backend's name; cpu and meta have a meaning of their own."""
+    links = [ROOT / "tensorx" / "kernels", ROOT / "tensorx" / "devices"]
+    library = [path for path in (ROOT / "tensorx").rglob("*.py") if not any(path.is_relative_to(link) for link in links)]
+    offences = [
+        f"{path.relative_to(ROOT)}:{node.lineno} {ast.unparse(node)}"
+        for path in [*library, *(ROOT / "kernels").rglob("*.py")]
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Compare) and names_a_backend(node)
+    ]
+    assert not offences, "\n".join(offences)
