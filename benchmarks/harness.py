@@ -27,7 +27,8 @@ class Timing:
 
 
 def calibrate(loop: Loop, slice_s: float) -> int:
-    """How many iterations take about ``slice_s`` seconds; warms the caches on the way."""
+    """How many iterations take about ``slice_s`` seconds, once warm."""
+    loop(1)  # the first call compiles, imports and allocates
     n = 1
     while True:
         start = time.perf_counter()
