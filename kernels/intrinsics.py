@@ -6,18 +6,20 @@ are read from the tables ``templates/intrinsics_*.c``, whose notation is:
 
 - ``//@ c opencl cuda | f32 f64`` opens a section: the dialects and the dtype codes for which its functions are written out;
 - functions are separated by blank lines; ``$T`` is the dtype code, ``$U`` and ``$S`` the unsigned and signed integer of its width;
-- ``1.5_T`` is a literal of the right type, ``$INF`` and ``$NAN`` are constants, ``$m.sqrt(x)`` is the dialect's library function.
+- ``1.5_T`` is a literal of the right type, ``$INF`` and ``$NAN`` are constants, ``$m.sqrt(x)`` is the dialect's library function;
+- ``$c.name`` and ``$p.name(x)`` are a constant and a polynomial of ``polynomials.py``.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tensorx.errors import RenderError
+from tensorx.kernels.polynomials import CONSTANTS, POLYNOMIALS
 
 if TYPE_CHECKING:
     from tensorx.kernels.capabilities import Capabilities
@@ -44,6 +46,7 @@ _CONSTANTS = {  # (infinity, NaN) by dialect and code
 _NAME = re.compile(r"\btx_\w+")
 _LITERAL = re.compile(r"(?<![\w.])(0x[0-9a-fA-F.]+p[-+]?\d+|\d+\.\d*(?:e[-+]?\d+)?)_T\b")
 _LIBRARY = re.compile(r"\$m\.(\w+)")
+_CONSTANT = re.compile(r"\$c\.(\w+)")
 _HEAD = re.compile(r"^(?!//|static|#)[^\n(=]*?\b(tx_\w+)\(", re.M)
 
 
@@ -88,7 +91,7 @@ def _spell_fma(text: str, dialect: str, fast: bool) -> str:
     return text
 
 
-@lru_cache(maxsize=None)
+@cache
 def table(dialect: str) -> dict[str, str]:
     """All intrinsics of a dialect: name -> text."""
     entries: dict[str, str] = {}
@@ -116,7 +119,19 @@ def _regular(dialect: str) -> list[tuple[str, str]]:
         for source, target in ((real, whole), (whole, real)):
             name = f"tx_bits_{source}_{target}"
             out.append(_function(dialect, target, name, f"{source} x", _bits_body(dialect, source, target)))
+    for name, by_code in POLYNOMIALS.items():
+        for code, coefficients in by_code.items():
+            body = f"return {_horner(code, coefficients)};"
+            out.append(_function(dialect, code, f"tx_poly_{name}_{code}", f"{code} x", body))
     return out
+
+
+def _horner(code: str, coefficients: tuple[float, ...]) -> str:
+    suffix = "f" if code == "f32" else ""
+    text = f"{coefficients[-1]!r}{suffix}"
+    for value in coefficients[-2::-1]:
+        text = f"TX_FMA_{code}({text}, x, {value!r}{suffix})"
+    return text
 
 
 def _cast_body(source: str, target: str) -> str:
@@ -179,6 +194,8 @@ def _expand(block: str, code: str, dialect: str) -> tuple[str, str]:
     text = text.replace("$BITS", width).replace("$INF", infinity).replace("$NAN", nan)
     text = _LITERAL.sub(r"\1f" if code == "f32" else r"\1", text)
     text = _LIBRARY.sub(lambda match: _library(match[1], dialect, code), text)
+    text = _CONSTANT.sub(lambda match: CONSTANTS[match[1]][code], text)
+    text = re.sub(r"\$p\.(\w+)", rf"tx_poly_\1_{code}", text)
     head = _HEAD.search(text)
     if head is None:
         raise RenderError(f"table: no function in {block!r}")

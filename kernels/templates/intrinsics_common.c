@@ -165,7 +165,11 @@ $T tx_ipow_$T($T a, i32 n) {
     return n < 0 ? 1.0_T / r : r;
 }
 
-$T tx_sigmoid_$T($T x) { return 1.0_T / (1.0_T + tx_exp_$T(-x)); }
+// The exponential never overflows, so that small results keep their relative accuracy.
+$T tx_sigmoid_$T($T x) {
+    $T e = tx_exp_$T(-$m.fabs(x));
+    return (x < 0 ? e : 1.0_T) / (1.0_T + e);
+}
 
 // Digamma: reflection for negative arguments, recurrence up to 10, then the asymptotic series (Abramowitz and Stegun 6.3.18).
 $T tx_digamma_$T($T x) {
