@@ -1,0 +1,314 @@
+"""Functions behind the layers: PyTorch's signatures, composed from the ops of the table."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import tensorx as tx
+
+
+# Activations ----------------------------------------------------------------------------------------------------------
+
+
+def relu(input: Any, inplace: bool = False) -> Any:
+    """``max(input, 0)``; NaN stays NaN.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.relu(tx.tensor([-1.0, 2.0]))
+        tensor([0., 2.])
+    """
+    return input.relu_() if inplace else tx.relu(input)
+
+
+def relu_(input: Any) -> Any:
+    """:func:`relu` in place."""
+    return input.relu_()
+
+
+def tanh(input: Any) -> Any:
+    """Hyperbolic tangent."""
+    return tx.tanh(input)
+
+
+def sigmoid(input: Any) -> Any:
+    """``1 / (1 + exp(-input))``."""
+    return tx.sigmoid(input)
+
+
+def gelu(input: Any, approximate: str = "none") -> Any:
+    """``input * Phi(input)``; ``approximate`` is 'none' or 'tanh'."""
+    if approximate == "tanh":
+        inner = math.sqrt(2 / math.pi) * (input + 0.044715 * input * input * input)
+        return 0.5 * input * (1 + tx.tanh(inner))
+    if approximate != "none":
+        raise RuntimeError(f"gelu: argument 'approximate' must be either 'none' or 'tanh'; got '{approximate}'.")
+    return 0.5 * input * (1 + tx.erf(input * math.sqrt(0.5)))
+
+
+def silu(input: Any, inplace: bool = False) -> Any:
+    """``input * sigmoid(input)``."""
+    out = input * tx.sigmoid(input)
+    return input.copy_(out) if inplace else out
+
+
+def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """``exp(input) / sum(exp(input))`` along ``dim``; ``dtype`` casts first."""
+    dim = _implicit_dim("softmax", input.dim(), _stacklevel) if dim is None else dim
+    return tx.softmax(input, dim) if dtype is None else tx.softmax(input, dim, dtype=dtype)
+
+
+def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """``log(softmax(input, dim))`` without overflow; ``dtype`` casts first."""
+    dim = _implicit_dim("log_softmax", input.dim(), _stacklevel) if dim is None else dim
+    return tx.log_softmax(input, dim) if dtype is None else tx.log_softmax(input, dim, dtype=dtype)
+
+
+def _implicit_dim(name: str, ndim: int, stacklevel: int) -> int:
+    message = f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument."
+    warnings.warn(message, stacklevel=stacklevel)
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+# Layers ---------------------------------------------------------------------------------------------------------------
+
+
+def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+    """``input @ weight.T + bias``; input (..., in), weight (out, in) or (in,), bias (out)."""
+    if weight.dim() == 2 and input.dim() == 2 and bias is not None:
+        return tx.addmm(bias, input, weight.t())
+    out = tx.matmul(input, weight.t() if weight.dim() == 2 else weight)
+    return out if bias is None else out + bias
+
+
+def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+    """With ``training``: each element becomes zero with probability ``p``, the others are divided by ``1 - p``."""
+    if not 0.0 <= p <= 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if not training or p == 0:
+        return input
+    if p == 1:
+        scale = tx.zeros_like(input)
+    else:
+        scale = tx.empty_like(input).bernoulli_(1 - p).div_(1 - p)
+    return input.mul_(scale) if inplace else input * scale
+
+
+def embedding(
+    input: Any,
+    weight: Any,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Any:
+    """Rows of ``weight`` (rows, dim) chosen by the integers ``input``; the result has shape (*input.shape, dim)."""
+    if sparse:
+        raise NotImplementedError("embedding: argument 'sparse' must be False; sparse gradients are not in this version.")
+    row = _padding_row(padding_idx, weight.size(0))
+    if max_norm is not None:
+        with tx.no_grad():
+            _renorm_rows(weight, input, max_norm, norm_type)
+    return tx.embedding(weight, input, -1 if row is None else row, scale_grad_by_freq, False)
+
+
+def _padding_row(padding_idx: int | None, rows: int) -> int | None:
+    if padding_idx is None:
+        return None
+    if not -rows <= padding_idx < rows:
+        raise AssertionError("Padding_idx must be within num_embeddings")
+    return padding_idx % rows
+
+
+def _renorm_rows(weight: Any, input: Any, max_norm: float, norm_type: float) -> None:
+    """Shrink the rows that ``input`` names to ``max_norm``, in place. A row named twice is written twice with the same value."""
+    rows = input.reshape(-1)
+    found = weight[rows]
+    norm = found.norm(norm_type, 1, keepdim=True)
+    weight[rows] = tx.where(norm > max_norm, found * (max_norm / (norm + 1e-7)), found)
+
+
+def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
+    """Normalise the last dimensions (of sizes ``normalized_shape``) to mean 0 and variance 1, then scale and shift."""
+    return tx.layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+def conv2d(
+    input: Any,
+    weight: Any,
+    bias: Any = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Any:
+    """Cross-correlate (N, C, H, W) or (C, H, W) with weight (out, C / groups, kh, kw)."""
+    return tx.conv2d(input, weight, bias, stride, padding, dilation, groups)
+
+
+# Losses ---------------------------------------------------------------------------------------------------------------
+
+
+def _reduction(size_average: Any, reduce: Any, reduction: str) -> str:
+    """The reduction's name, with PyTorch's old flags taken into account."""
+    if size_average is not None or reduce is not None:
+        mean, any_ = size_average is not False, reduce is not False
+        reduction = ("mean" if mean else "sum") if any_ else "none"
+        message = f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead."
+        warnings.warn(message, stacklevel=3)
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return reduction
+
+
+def _reduced(loss: Any, reduction: str) -> Any:
+    return loss if reduction == "none" else loss.mean() if reduction == "mean" else loss.sum()
+
+
+def _pick(logp: Any, target: Any, weight: Any, ignore_index: int, classes: int) -> tuple[Any, Any, Any]:
+    """(loss, weight, valid) an element, without reduction, for class indices ``target``.
+
+    Ignored elements are selected away, not multiplied by zero, so that an infinite log-probability there cannot become NaN.
+    """
+    wanted = logp.shape[:classes] + logp.shape[classes + 1 :]
+    if tuple(target.shape) != tuple(wanted):
+        if classes < logp.dim() and logp.dim() > 1 and logp.shape[0] != target.shape[0]:
+            raise ValueError(
+                f"Expected input batch_size ({logp.shape[0]}) to match target batch_size ({target.shape[0]})."
+            )
+        raise tx.errors.ShapeError(
+            f"nll_loss: argument 'target' must have shape {tuple(wanted)}; got {tuple(target.shape)}."
+        )
+    valid = target != ignore_index
+    index = tx.where(valid, target, 0)
+    loss = -tx.gather(logp, classes, index.unsqueeze(classes)).squeeze(classes)
+    if weight is None:
+        return tx.where(valid, loss, 0.0), None, valid
+    scale = tx.where(valid, weight[index], 0.0)
+    return tx.where(valid, loss * scale, 0.0), scale, valid
+
+
+def _weighted_mean(loss: Any, scale: Any, valid: Any) -> Any:
+    return loss.sum() / (valid.sum().to(loss.dtype) if scale is None else scale.sum())
+
+
+def nll_loss(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: Any = None,
+    ignore_index: int = -100,
+    reduce: Any = None,
+    reduction: str = "mean",
+) -> Any:
+    """Negative log likelihood: minus the log-probability of the true class.
+
+    Args:
+        input: log-probabilities of shape (C), (N, C) or (N, C, d1, ...).
+        target: class indices of shape (), (N) or (N, d1, ...).
+        weight: a factor for each class, shape (C); 'mean' divides by the sum of the factors used.
+        ignore_index: this target value adds nothing.
+        reduction: 'none', 'mean' or 'sum'.
+    """
+    reduction = _reduction(size_average, reduce, reduction)
+    loss, scale, valid = _pick(input, target, weight, ignore_index, min(1, input.dim() - 1))
+    return _weighted_mean(loss, scale, valid) if reduction == "mean" else _reduced(loss, reduction)
+
+
+def cross_entropy(
+    input: Any,
+    target: Any,
+    weight: Any = None,
+    size_average: Any = None,
+    ignore_index: int = -100,
+    reduce: Any = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Any:
+    """Cross entropy between logits and class indices, or class probabilities of the logits' shape.
+
+    Args:
+        input: logits of shape (C), (N, C) or (N, C, d1, ...).
+        target: class indices of shape (), (N) or (N, d1, ...), or floating point probabilities shaped like ``input``.
+        weight: a factor for each class, shape (C).
+        ignore_index: this class index adds nothing (not for probabilities).
+        reduction: 'none', 'mean' (over the weights used; over the batch for probabilities) or 'sum'.
+        label_smoothing: how much of each target is spread evenly over all classes, in [0, 1].
+
+    Raises IndexError for a class index outside [0, C).
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.cross_entropy(tx.zeros(2, 4), tx.tensor([0, 3]))
+        tensor(1.3863)
+    """
+    reduction = _reduction(size_average, reduce, reduction)
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
+    dim = 0 if input.dim() == 1 else 1
+    logp = tx.log_softmax(input, dim)
+    if tuple(input.shape) == tuple(target.shape):
+        return _soft_cross_entropy(logp, target, weight, ignore_index, reduction, label_smoothing, dim)
+    if target.is_floating_point():
+        raise RuntimeError(
+            f"Expected floating point type for target with class probabilities of shape {tuple(input.shape)}; "
+            f"got shape {tuple(target.shape)}."
+        )
+    loss, scale, valid = _pick(logp, target, weight, ignore_index, dim)
+    if label_smoothing == 0:
+        return _weighted_mean(loss, scale, valid) if reduction == "mean" else _reduced(loss, reduction)
+    spread = -(logp if weight is None else logp * _along(weight, logp, dim)).sum(dim)
+    spread = tx.where(valid, spread, 0.0)
+    loss = (1 - label_smoothing) * loss + label_smoothing / input.shape[dim] * spread
+    return _weighted_mean(loss, scale, valid) if reduction == "mean" else _reduced(loss, reduction)
+
+
+def _soft_cross_entropy(
+    logp: Any, target: Any, weight: Any, ignore_index: int, reduction: str, smoothing: float, dim: int
+) -> Any:
+    if not target.is_floating_point():
+        raise RuntimeError(f"Expected floating point type for target with class probabilities, got {target.dtype}")
+    if ignore_index >= 0:
+        raise RuntimeError("ignore_index is not supported for floating point target")
+    if smoothing > 0:
+        target = target * (1 - smoothing) + smoothing / logp.shape[dim]
+    loss = logp * target
+    if weight is not None:
+        loss = loss * _along(weight, logp, dim)
+    if reduction == "none":
+        return -loss.sum(dim)
+    total = -loss.sum()
+    return total / (logp.numel() / logp.shape[dim]) if reduction == "mean" else total
+
+
+def _along(weight: Any, like: Any, dim: int) -> Any:
+    return weight.view([-1 if d == dim else 1 for d in range(like.dim())])
+
+
+def mse_loss(
+    input: Any,
+    target: Any,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    weight: Any = None,
+) -> Any:
+    """Squared difference; ``weight`` multiplies each element, and 'mean' then divides by the weights' sum."""
+    if tuple(target.shape) != tuple(input.shape):
+        message = (
+            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). "
+            "This will likely lead to incorrect results due to broadcasting. Please ensure they have the same size."
+        )
+        warnings.warn(message, stacklevel=2)
+    reduction = _reduction(size_average, reduce, reduction)
+    difference = input - target
+    loss = difference * difference
+    if weight is None:
+        return _reduced(loss, reduction)
+    if tuple(weight.shape) != tuple(input.shape):
+        raise ValueError("Weights and input must have the same size.")
+    loss = loss * weight
+    return loss.sum() / weight.sum() if reduction == "mean" else _reduced(loss, reduction)

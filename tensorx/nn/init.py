@@ -1,0 +1,172 @@
+"""Initial values for parameters, as PyTorch's ``nn.init``; each fills its tensor in place, without recording, and returns it.
+
+Random values are drawn on the tensor's own device. The generator gives the same bits everywhere, so one seed means one set of
+initial weights on all devices.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import tensorx as tx
+
+_GAINS = {
+    **dict.fromkeys(
+        (
+            "linear",
+            "sigmoid",
+            "conv1d",
+            "conv2d",
+            "conv3d",
+            "conv_transpose1d",
+            "conv_transpose2d",
+            "conv_transpose3d",
+        ),
+        1.0,
+    ),
+    "tanh": 5.0 / 3,
+    "relu": math.sqrt(2.0),
+    "selu": 3.0 / 4,
+}
+
+
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+    """The factor that keeps a signal's variance through ``nonlinearity``; ``param`` is the slope of ``leaky_relu``.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.init.calculate_gain("leaky_relu", 2.0)
+        0.6324555320336759
+    """
+    if nonlinearity in _GAINS:
+        return _GAINS[nonlinearity]
+    if nonlinearity != "leaky_relu":
+        raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
+    slope = 0.01 if param is None else param
+    if isinstance(slope, bool) or not isinstance(slope, (int, float)):
+        raise ValueError(f"negative_slope {param} not a valid number")
+    return math.sqrt(2.0 / (1 + slope**2))
+
+
+def _calculate_fan_in_and_fan_out(tensor: Any) -> tuple[int, int]:
+    """How many inputs one output sees, and how many outputs one input reaches."""
+    if tensor.dim() < 2:
+        raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
+    field = math.prod(tensor.shape[2:])
+    return tensor.shape[1] * field, tensor.shape[0] * field
+
+
+def _calculate_correct_fan(tensor: Any, mode: str) -> int:
+    mode = mode.lower()
+    if mode not in ("fan_in", "fan_out"):
+        raise ValueError(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']")
+    return _calculate_fan_in_and_fan_out(tensor)[mode == "fan_out"]
+
+
+def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Any:
+    """Uniform in [a, b)."""
+    with tx.no_grad():
+        return tensor.uniform_(a, b, generator=generator)
+
+
+def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Any:
+    """Normal with this mean and standard deviation."""
+    with tx.no_grad():
+        return tensor.normal_(mean, std, generator=generator)
+
+
+def constant_(tensor: Any, val: float) -> Any:
+    """``val`` everywhere."""
+    with tx.no_grad():
+        return tensor.fill_(val)
+
+
+def ones_(tensor: Any) -> Any:
+    """One everywhere."""
+    return constant_(tensor, 1.0)
+
+
+def zeros_(tensor: Any) -> Any:
+    """Zero everywhere."""
+    return constant_(tensor, 0.0)
+
+
+def eye_(tensor: Any) -> Any:
+    """The identity matrix; only for two dimensions."""
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    with tx.no_grad():
+        return tensor.copy_(tx.eye(*tensor.shape, dtype=tensor.dtype, device=tensor.device))
+
+
+def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
+    """Uniform in ``+-gain * sqrt(6 / (fan_in + fan_out))`` (Glorot & Bengio 2010)."""
+    bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / sum(_calculate_fan_in_and_fan_out(tensor)))
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
+    """Normal with standard deviation ``gain * sqrt(2 / (fan_in + fan_out))`` (Glorot & Bengio 2010)."""
+    std = gain * math.sqrt(2.0 / sum(_calculate_fan_in_and_fan_out(tensor)))
+    return normal_(tensor, 0.0, std, generator)
+
+
+def _kaiming_std(tensor: Any, a: float, mode: str, nonlinearity: str) -> float | None:
+    if 0 in tensor.shape:
+        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+        return None
+    return calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
+
+
+def kaiming_uniform_(
+    tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
+) -> Any:
+    """Uniform in ``+-gain * sqrt(3 / fan)`` (He et al. 2015)."""
+    std = _kaiming_std(tensor, a, mode, nonlinearity)
+    return tensor if std is None else uniform_(tensor, -math.sqrt(3.0) * std, math.sqrt(3.0) * std, generator)
+
+
+def kaiming_normal_(
+    tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
+) -> Any:
+    """Normal with standard deviation ``gain / sqrt(fan)`` (He et al. 2015)."""
+    std = _kaiming_std(tensor, a, mode, nonlinearity)
+    return tensor if std is None else normal_(tensor, 0.0, std, generator)
+
+
+def trunc_normal_(
+    tensor: Any, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
+) -> Any:
+    """Normal, with values outside [a, b] drawn again.
+
+    By rejection: candidates are drawn for the whole tensor until every element has accepted one. Where the interval holds
+    little of the normal's mass, the candidates are uniform in it and accepted in proportion to the density.
+    """
+    if mean < a - 2 * std or mean > b + 2 * std:
+        message = "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect."
+        warnings.warn(message, stacklevel=2)
+    if tensor.device.type in ("meta", "null"):
+        return tensor  # nothing to draw, and no values that could end the loop
+    inside = _phi((b - mean) / std) - _phi((a - mean) / std)
+    with tx.no_grad():
+        fresh, waiting = tx.empty_like(tensor), None
+        while waiting is None or waiting.any():
+            if inside > 0.3:
+                fresh.normal_(mean, std, generator=generator)
+                # compared with the bounds as the tensor's dtype holds them, so that rounding never leaves [a, b]
+                accepted = (fresh >= a) & (fresh <= b)
+            else:
+                fresh.uniform_(a, b, generator=generator)
+                peak = ((max(a, min(mean, b)) - mean) / std) ** 2
+                density = (((fresh - mean) / std) ** 2 - peak).mul(-0.5).exp()
+                accepted = tx.empty_like(fresh).uniform_(generator=generator) < density
+            take = accepted if waiting is None else accepted & waiting
+            tensor.copy_(tx.where(take, fresh, tensor))
+            waiting = ~accepted if waiting is None else waiting & ~accepted
+    return tensor
+
+
+def _phi(x: float) -> float:
+    return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0

@@ -1,0 +1,3 @@
+"""Where PyTorch keeps its helpers."""
+
+from . import data
