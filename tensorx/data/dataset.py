@@ -15,7 +15,9 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Dataset(Generic[T_co]):
-    """A map from index to sample: write ``__getitem__`` and ``__len__``; ``__getitems__`` (a list of indices) is used if there."""
+    """A map from index to sample: write ``__getitem__`` and ``__len__``; ``__getitems__`` (a list of indices) is used
+    if there.
+    """
 
     def __getitem__(self, index: Any) -> Any:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")

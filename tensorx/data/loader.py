@@ -23,14 +23,16 @@ class DataLoader:
 
     Args:
         dataset: a map-style dataset (``__getitem__``, ``__len__``) or an :class:`IterableDataset`.
-        batch_size: samples a batch; None gives single samples (or whatever ``sampler`` asks of the dataset) without collating.
+        batch_size: samples a batch; None gives single samples (or whatever ``sampler`` asks of the dataset)
+            without collating.
         shuffle: a fresh random order every epoch.
         sampler, batch_sampler: the order, or the batches, given by yourself.
         num_workers: 0; worker processes are not in this version.
         collate_fn: makes a batch of a list of samples; by default :func:`default_collate`.
         pin_memory: accepted; copies to a device do not need it here.
         drop_last: leave out an incomplete last batch.
-        timeout, worker_init_fn, multiprocessing_context, prefetch_factor, persistent_workers, pin_memory_device: about workers.
+        timeout, worker_init_fn, multiprocessing_context, prefetch_factor, persistent_workers, pin_memory_device:
+            about workers.
         generator: draws the order.
 
     Example:
@@ -72,7 +74,9 @@ class DataLoader:
             raise ValueError("sampler option is mutually exclusive with shuffle")
         if batch_sampler is not None:
             if batch_size != 1 or shuffle or sampler is not None or drop_last:
-                raise ValueError("batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last")
+                raise ValueError(
+                    "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last"
+                )
             batch_size, drop_last = None, False
         elif batch_size is None and drop_last:
             raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
@@ -83,7 +87,8 @@ class DataLoader:
                 sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
         if batch_size is not None and batch_sampler is None:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
-        self.batch_size, self.drop_last, self.sampler, self.batch_sampler = batch_size, drop_last, sampler, batch_sampler
+        self.batch_size, self.drop_last = batch_size, drop_last
+        self.sampler, self.batch_sampler = sampler, batch_sampler
         self.collate_fn = collate_fn or (default_convert if batch_sampler is None else default_collate)
 
     def __iter__(self) -> Iterator[Any]:
@@ -130,8 +135,8 @@ def _check_workers(num_workers: int, timeout: float, prefetch_factor: int | None
         raise ValueError("timeout option should be non-negative")
     if num_workers > 0:
         raise NotImplementedError(
-            f"DataLoader: argument 'num_workers' must be 0; got {num_workers}. Worker processes are not in this version. "
-            "Hint: num_workers=0 loads in the main process."
+            f"DataLoader: argument 'num_workers' must be 0; got {num_workers}. Worker processes are not in this "
+            "version. Hint: num_workers=0 loads in the main process."
         )
     if prefetch_factor is not None:
         raise ValueError(

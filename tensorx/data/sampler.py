@@ -1,6 +1,7 @@
 """Samplers: in which order, and in which batches, a loader takes a dataset's samples.
 
-Orders are drawn on the cpu whatever the default device (they are used by Python); the generator gives the same numbers on all.
+Orders are drawn on the cpu whatever the default device (they are used by Python); the generator gives the same numbers
+on all.
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ from typing import Any
 
 import tensorx as tx
 
-
 # Activations ----------------------------------------------------------------------------------------------------------
 
 
@@ -67,8 +66,8 @@ def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype:
 
 
 def _implicit_dim(name: str, ndim: int, stacklevel: int) -> int:
-    message = f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument."
-    warnings.warn(message, stacklevel=stacklevel)
+    message = f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
+    warnings.warn(message + "argument.", stacklevel=stacklevel)
     return 0 if ndim in (0, 1, 3) else 1
 
 
@@ -107,7 +106,7 @@ def embedding(
 ) -> Any:
     """Rows of ``weight`` (rows, dim) chosen by the integers ``input``; the result has shape (*input.shape, dim)."""
     if sparse:
-        raise NotImplementedError("embedding: argument 'sparse' must be False; sparse gradients are not in this version.")
+        raise NotImplementedError("embedding: argument 'sparse' must be False; there are no sparse gradients yet.")
     row = _padding_row(padding_idx, weight.size(0))
     if max_norm is not None:
         with tx.no_grad():
@@ -124,7 +123,9 @@ def _padding_row(padding_idx: int | None, rows: int) -> int | None:
 
 
 def _renorm_rows(weight: Any, input: Any, max_norm: float, norm_type: float) -> None:
-    """Shrink the rows that ``input`` names to ``max_norm``, in place. A row named twice is written twice with the same value."""
+    """Shrink the rows that ``input`` names to ``max_norm``, in place. A row named twice is written twice with the
+    same value.
+    """
     rows = input.reshape(-1)
     found = weight[rows]
     norm = found.norm(norm_type, 1, keepdim=True)
@@ -171,7 +172,8 @@ def _reduced(loss: Any, reduction: str) -> Any:
 def _pick(logp: Any, target: Any, weight: Any, ignore_index: int, classes: int) -> tuple[Any, Any, Any]:
     """(loss, weight, valid) an element, without reduction, for class indices ``target``.
 
-    Ignored elements are selected away, not multiplied by zero, so that an infinite log-probability there cannot become NaN.
+    Ignored elements are selected away, not multiplied by zero, so that an infinite log-probability there cannot become
+    NaN.
     """
     wanted = logp.shape[:classes] + logp.shape[classes + 1 :]
     if tuple(target.shape) != tuple(wanted):

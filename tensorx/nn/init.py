@@ -1,7 +1,8 @@
-"""Initial values for parameters, as PyTorch's ``nn.init``; each fills its tensor in place, without recording, and returns it.
+"""Initial values for parameters, as PyTorch's ``nn.init``; each fills its tensor in place, without recording, and
+returns it.
 
-Random values are drawn on the tensor's own device. The generator gives the same bits everywhere, so one seed means one set of
-initial weights on all devices.
+Random values are drawn on the tensor's own device. The generator gives the same bits everywhere, so one seed means one
+set of initial weights on all devices.
 """
 
 from __future__ import annotations
@@ -141,12 +142,13 @@ def trunc_normal_(
 ) -> Any:
     """Normal, with values outside [a, b] drawn again.
 
-    By rejection: candidates are drawn for the whole tensor until every element has accepted one. Where the interval holds
+    By rejection: candidates are drawn for the whole tensor until every element has accepted one. Where the
+        interval holds
     little of the normal's mass, the candidates are uniform in it and accepted in proportion to the density.
     """
     if mean < a - 2 * std or mean > b + 2 * std:
-        message = "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect."
-        warnings.warn(message, stacklevel=2)
+        message = "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "
+        warnings.warn(message + "The distribution of values may be incorrect.", stacklevel=2)
     if tensor.device.type in ("meta", "null"):
         return tensor  # nothing to draw, and no values that could end the loop
     inside = _phi((b - mean) / std) - _phi((a - mean) / std)

@@ -13,7 +13,7 @@ class _MarkedType(TensorMeta):
 
     _mark = ""
 
-    def __instancecheck__(cls, instance: Any) -> bool:
+    def __instancecheck__(cls, instance: Any) -> bool:  # noqa: N805  a metaclass names its instances cls
         if super().__instancecheck__(instance):
             return True
         return isinstance(instance, Tensor) and instance.__dict__.get(cls._mark, False)
@@ -64,7 +64,9 @@ class Parameter(Tensor, metaclass=_MarkedType):
 
 
 class Buffer(Tensor, metaclass=_MarkedType):
-    """A tensor that a module registers as a buffer when it is assigned; ``persistent`` says if ``state_dict`` holds it."""
+    """A tensor that a module registers as a buffer when it is assigned; ``persistent`` says if ``state_dict`` holds
+    it.
+    """
 
     _mark = "_is_buffer"
 

@@ -31,9 +31,11 @@ def adam(
     maximize: bool = False,
     decay: str = "",
 ) -> tuple[Any, ...]:
-    """The update rule: new parameter, first and second moment, and largest second moment (``top``, amsgrad) if there is one.
+    """The update rule: new parameter, first and second moment, and largest second moment (``top``, amsgrad) if there
+    is one.
 
-    Scalars are derived in double precision before they reach the kernel: ``step_size = lr / (1 - beta1**t)``, ``root_bias2 =
+    Scalars are derived in double precision before they reach the kernel: ``step_size = lr / (1 - beta1**t)``,
+        ``root_bias2 =
     sqrt(1 - beta2**t)``, ``blend = 1 - beta``, ``keep = 1 - lr * weight_decay``.
     """
     if maximize:
@@ -58,10 +60,12 @@ class Adam(Optimizer):
         lr: learning rate, a number or a zero-dim tensor.
         betas: decay of the running averages of the gradient and of its square.
         eps: added to the denominator.
-        weight_decay: adds ``weight_decay * p`` to the gradient; with ``decoupled_weight_decay`` shrinks the parameter instead.
+        weight_decay: adds ``weight_decay * p`` to the gradient; with ``decoupled_weight_decay`` shrinks the
+            parameter instead.
         amsgrad: divide by the largest second moment so far.
         maximize: climb instead.
-        foreach, capturable, fused: accepted; a step always is one kernel for each parameter. ``differentiable`` must be False.
+        foreach, capturable, fused: accepted; a step always is one kernel for each parameter. ``differentiable``
+            must be False.
     """
 
     def __init__(

@@ -52,8 +52,8 @@ class LRScheduler:
         """Set the next learning rates; with ``epoch`` (deprecated in PyTorch) those of that epoch."""
         if self._step_count == 1 and getattr(self.optimizer, "_step_count", 0) == self._optimizer_steps:
             message = (
-                "Detected call of `lr_scheduler.step()` before `optimizer.step()`: the first value of the schedule is skipped. "
-                "Call `optimizer.step()` first."
+                "Detected call of `lr_scheduler.step()` before `optimizer.step()`: the first value of the schedule is "
+                "skipped. Call `optimizer.step()` first."
             )
             warnings.warn(message, UserWarning, stacklevel=2)
         self._step_count += 1

@@ -1,8 +1,8 @@
 """Optimizer: what all optimisers share - parameter groups, state, hooks, saving - and the step over an update rule.
 
-An optimiser is one pure function over Expr-like operands, its *update rule*: from a parameter, its gradient, its state and scalars
-to the new parameter and state, elementwise. `tensorx.ops.fused.step` makes it one in-place kernel; the scalars (learning rate,
-bias corrections) are run-time inputs, so a schedule never compiles anything.
+An optimiser is one pure function over Expr-like operands, its *update rule*: from a parameter, its gradient, its state
+and scalars to the new parameter and state, elementwise. `tensorx.ops.fused.step` makes it one in-place kernel; the
+scalars (learning rate, bias corrections) are run-time inputs, so a schedule never compiles anything.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ required = _Required()
 
 @functools.cache
 def specialise(rule: Rule, **flags: Hashable) -> Rule:
-    """``rule`` with its compile-time choices made. Cached: the same choices give the same object, by which kernels are kept."""
+    """``rule`` with its compile-time choices made. Cached: the same choices give the same object, by which kernels
+    are kept.
+    """
     return functools.wraps(rule)(functools.partial(rule, **flags))
 
 
@@ -57,7 +59,8 @@ class Optimizer:
     """Base class. A subclass gives its defaults to ``__init__`` and writes :meth:`update` (or all of :meth:`step`).
 
     Args:
-        params: tensors, pairs (name, tensor), or dicts with a key ``params`` and settings that differ from ``defaults``.
+        params: tensors, pairs (name, tensor), or dicts with a key ``params`` and settings that differ from
+            ``defaults``.
         defaults: the settings of groups that do not give their own.
 
     Attributes:
@@ -116,7 +119,7 @@ class Optimizer:
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
         params = param_group["params"]
         if isinstance(params, set):
-            raise TypeError("optimizer parameters need to be organized in ordered collections; a set has no stable order")
+            raise TypeError("optimizer parameters need to be in an ordered collection; a set has no stable order")
         params = [params] if isinstance(params, tx.Tensor) else list(params)
         if params and all(isinstance(p, tuple) for p in params):
             param_group["param_names"] = [name for name, _ in params]
@@ -155,7 +158,9 @@ class Optimizer:
     # The step -----------------------------------------------------------------------------------------------------
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update every parameter that has a gradient; ``closure``, if given, computes the loss again and is what is returned."""
+        """Update every parameter that has a gradient; ``closure``, if given, computes the loss again and is what is
+        returned.
+        """
         loss = None
         if closure is not None:
             with tx.enable_grad():
@@ -182,7 +187,9 @@ class Optimizer:
     # Saving -------------------------------------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """``{"state": ..., "param_groups": ...}`` with parameters replaced by their numbers; the tensors are not copied."""
+        """``{"state": ..., "param_groups": ...}`` with parameters replaced by their numbers; the tensors are not
+        copied.
+        """
         for hook in list(self._optimizer_state_dict_pre_hooks.values()):  # type: ignore[attr-defined]
             hook(self)
         order = {id(p): i for i, p in enumerate(p for group in self.param_groups for p in group["params"])}
@@ -211,7 +218,9 @@ class Optimizer:
         if len(given) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
         if any(len(ns) != len(group["params"]) for ns, group in zip(numbers, self.param_groups)):
-            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
+            raise ValueError(
+                "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+            )
         by_number = {n: p for ns, group in zip(numbers, self.param_groups) for n, p in zip(ns, group["params"])}
         self.state = defaultdict(dict)
         for key, value in state_dict["state"].items():
@@ -268,7 +277,7 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
             result = hook(self, args, kwargs)
             if result is not None:
                 if not (isinstance(result, tuple) and len(result) == 2):
-                    raise RuntimeError(f"{step} must return None or a tuple of (new_args, new_kwargs), but got {result}.")
+                    raise RuntimeError(f"a step pre-hook must return None or (new_args, new_kwargs), but got {result}.")
                 args, kwargs = result
         out = step(self, *args, **kwargs)
         self._step_count = getattr(self, "_step_count", 0) + 1

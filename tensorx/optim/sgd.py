@@ -41,11 +41,12 @@ class SGD(Optimizer):
     Args:
         params: parameters or groups; see :class:`Optimizer`.
         lr: learning rate, a number or a zero-dim tensor.
-        momentum, dampening, nesterov: ``buf = momentum * buf + (1 - dampening) * grad`` (the first step takes the gradient
-            as it is); Nesterov steps along ``grad + momentum * buf``.
+        momentum, dampening, nesterov: ``buf = momentum * buf + (1 - dampening) * grad`` (the first step takes the
+            gradient as it is); Nesterov steps along ``grad + momentum * buf``.
         weight_decay: adds ``weight_decay * p`` to the gradient.
         maximize: climb instead.
-        foreach, fused, differentiable: accepted; a step always is one kernel for each parameter and is not differentiable.
+        foreach, fused, differentiable: accepted; a step always is one kernel for each parameter and is not
+            differentiable.
 
     Example:
         >>> import tensorx as tx

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import tensorx as tx
+from tensorx.nn import functional as F
 
-from .. import functional as F
 from .module import Module
 
 

@@ -9,7 +9,9 @@ import tensorx as tx
 
 
 class BackwardHook:
-    """Watches one call of ``module``: its hooks run when the gradients of all inputs are known, its pre-hooks before that."""
+    """Watches one call of ``module``: its hooks run when the gradients of all inputs are known, its pre-hooks before
+    that.
+    """
 
     def __init__(self, module: Any, hooks: list[Callable[..., Any]], pre_hooks: list[Callable[..., Any]]) -> None:
         self.module, self.hooks, self.pre_hooks = module, hooks, pre_hooks
@@ -42,8 +44,8 @@ class BackwardHook:
             for hook in self.hooks:
                 if hook(self.module, (None,) * self.n_inputs, full) is not None:
                     raise RuntimeError(
-                        "Backward hook for Modules where no input requires gradient should always return None or None for "
-                        "all gradients."
+                        "Backward hook for Modules where no input requires gradient should always return None "
+                        "or None for all gradients."
                     )
             self.grad_output = None
         return tuple(full[i] for i in self.output_places)
@@ -79,7 +81,8 @@ def _checked(new: Any, old: tuple[Any, ...], what: str) -> tuple[Any, ...]:
         return old
     new = new if isinstance(new, tuple) else (new,)
     if len(new) != len(old):
-        raise RuntimeError(f"Backward hook returned an invalid number of {what}, got {len(new)}, but expected {len(old)}")
+        count = f"got {len(new)}, but expected {len(old)}"
+        raise RuntimeError(f"Backward hook returned an invalid number of {what}, {count}")
     return new
 
 

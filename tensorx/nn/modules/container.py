@@ -8,8 +8,8 @@ from itertools import chain
 from typing import Any
 
 import tensorx as tx
+from tensorx.nn.parameter import Parameter
 
-from ..parameter import Parameter
 from .module import Module, _indented
 
 
@@ -228,7 +228,7 @@ class ModuleDict(Module):
     def update(self, modules: Any) -> None:
         """Add all of a mapping or of an iterable of pairs."""
         if not isinstance(modules, Iterable):
-            raise TypeError(f"ModuleDict.update should be called with an iterable of pairs; got {type(modules).__name__}")
+            raise TypeError(f"ModuleDict.update: needs an iterable of pairs; got {type(modules).__name__}")
         for key, module in modules.items() if hasattr(modules, "items") else modules:
             self[key] = module
 
@@ -328,7 +328,7 @@ class ParameterDict(Module):
 
     def get(self, key: str, default: Any = None) -> Any:
         """The value at ``key``, or ``default``."""
-        return self[key] if key in self else default
+        return getattr(self, key) if key in self._keys else default
 
     def pop(self, key: str) -> Any:
         """Remove and return the value at ``key``."""

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from typing import Any
 
 import tensorx as tx
+from tensorx.nn import functional as F
+from tensorx.nn import init
+from tensorx.nn.parameter import Parameter
 
-from .. import functional as F
-from .. import init
-from ..parameter import Parameter
 from .module import Module
 
 PADDING_MODES = ("zeros", "reflect", "replicate", "circular")

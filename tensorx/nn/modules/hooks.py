@@ -1,6 +1,7 @@
 """Hooks of a module: registering them, and the call that runs them in PyTorch's order.
 
-The order of one call is: global pre-hooks, own pre-hooks, ``forward``, global forward hooks, own forward hooks. A module that
+The order of one call is: global pre-hooks, own pre-hooks, ``forward``, global forward hooks, own forward hooks. A
+    module that
 has none (almost every call) goes straight to ``forward``.
 """
 
@@ -11,7 +12,6 @@ from collections.abc import Callable
 from typing import Any
 
 from tensorx.autograd.hooks import RemovableHandle
-
 
 global_pre_hooks: OrderedDict[int, Callable[..., Any]] = OrderedDict()
 global_hooks: OrderedDict[int, Callable[..., Any]] = OrderedDict()
@@ -71,8 +71,8 @@ class HookMixin:
     ) -> RemovableHandle:
         """Run ``hook(module, args, output)`` after ``forward``; what it returns (if not None) replaces the output.
 
-        With ``with_kwargs`` it is called as ``hook(module, args, kwargs, output)``; with ``always_call`` it also runs (with
-        output None) when ``forward`` raised.
+        With ``with_kwargs`` it is called as ``hook(module, args, kwargs, output)``; with ``always_call`` it also runs
+        (with output None) when ``forward`` raised.
         """
         extra = [self._forward_hooks_with_kwargs, self._forward_hooks_always_called]
         handle = RemovableHandle(self._forward_hooks, extra_dict=extra)
@@ -88,8 +88,8 @@ class HookMixin:
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Run ``hook(module, grad_input, grad_output)`` when the gradients of the module's inputs are known.
 
-        Both are tuples aligned with the positional inputs and the outputs (None where nothing is a differentiable tensor).
-        What the hook returns (if not None) replaces ``grad_input``.
+        Both are tuples aligned with the positional inputs and the outputs (None where nothing is a differentiable
+        tensor). What the hook returns (if not None) replaces ``grad_input``.
         """
         handle = RemovableHandle(self._backward_hooks)
         self._backward_hooks[handle.id] = hook
@@ -98,7 +98,9 @@ class HookMixin:
         return handle
 
     def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Run ``hook(module, grad_output)`` before the module's backward; its result (if not None) replaces ``grad_output``."""
+        """Run ``hook(module, grad_output)`` before the module's backward; its result (if not None) replaces
+        ``grad_output``.
+        """
         handle = RemovableHandle(self._backward_pre_hooks)
         self._backward_pre_hooks[handle.id] = hook
         if prepend:
@@ -153,7 +155,7 @@ class HookMixin:
         if isinstance(new, tuple) and len(new) == 2:
             return new
         raise RuntimeError(
-            f"{type(self).__name__}: a forward pre-hook with kwargs must return None or a tuple (args, kwargs); got {new}."
+            f"{type(self).__name__}: a forward pre-hook with kwargs must return None or (args, kwargs); got {new}."
         )
 
     def _run_always_called(self, args: tuple[Any, ...], kwargs: dict[str, Any], ran: set[int]) -> None:

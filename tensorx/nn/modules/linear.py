@@ -6,10 +6,10 @@ import math
 from typing import Any
 
 import tensorx as tx
+from tensorx.nn import functional as F
+from tensorx.nn import init
+from tensorx.nn.parameter import Parameter
 
-from .. import functional as F
-from .. import init
-from ..parameter import Parameter
 from .module import Module
 
 

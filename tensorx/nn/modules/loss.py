@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import functional as F
+from tensorx.nn import functional as F
+
 from .module import Module
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import tensorx as tx
+from tensorx.nn.parameter import Buffer, Parameter
 
-from ..parameter import Buffer, Parameter
 from .hooks import HookMixin
 from .state import StateMixin
 
@@ -83,7 +83,9 @@ class Module(HookMixin, StateMixin):
         """Add a tensor that is state but not trained; ``persistent=False`` leaves it out of ``state_dict``."""
         self._check_name("register_buffer", "buffer", name, self._buffers)
         if tensor is not None and not isinstance(tensor, tx.Tensor):
-            raise TypeError(f"register_buffer: argument 'tensor' for '{name}' must be a Tensor or None; got {_kind(tensor)}.")
+            raise TypeError(
+                f"register_buffer: argument 'tensor' for '{name}' must be a Tensor or None; got {_kind(tensor)}"
+            )
         self._buffers[name] = tensor
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
@@ -91,7 +93,7 @@ class Module(HookMixin, StateMixin):
         """Add a child under ``name``."""
         self._check_name("add_module", "module", name, self._modules)
         if module is not None and not isinstance(module, Module):
-            raise TypeError(f"add_module: argument 'module' for '{name}' must be a Module or None; got {_kind(module)}.")
+            raise TypeError(f"add_module: argument 'module' for '{name}' must be a Module; got {_kind(module)}.")
         self._modules[name] = module
 
     register_module = add_module
@@ -303,7 +305,9 @@ class Module(HookMixin, StateMixin):
     # Changing all of it -------------------------------------------------------------------------------------------
 
     def _apply(self: Self, fn: Callable[[Any], Any], recurse: bool = True) -> Self:
-        """Replace the memory of every parameter (which stays the same object), its gradient, and every buffer by ``fn`` of it."""
+        """Replace the memory of every parameter (which stays the same object), its gradient, and every buffer by
+        ``fn`` of it.
+        """
         if recurse:
             for module in self.children():
                 module._apply(fn)
@@ -330,13 +334,14 @@ class Module(HookMixin, StateMixin):
         return self
 
     def to(self: Self, *args: Any, **kwargs: Any) -> Self:
-        """Move to a device, to a floating point or complex dtype, or both: ``to(device)``, ``to(dtype)``, ``to(tensor)``.
+        """Move to a device, to a floating point or complex dtype, or both: ``to(device)``, ``to(dtype)``,
+        ``to(tensor)``.
 
         Integer parameters and buffers keep their dtype. The parameters stay the same objects.
         """
         device, dtype, non_blocking, memory_format = _parse_to(*args, **kwargs)
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
-            raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
+            raise TypeError(f"Module.to: argument 'dtype' must be floating point or complex; got {dtype}.")
         more = {} if memory_format is None else {"memory_format": memory_format}
 
         def convert(t: Any) -> Any:

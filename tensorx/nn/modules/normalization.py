@@ -6,15 +6,17 @@ import numbers
 from typing import Any
 
 import tensorx as tx
+from tensorx.nn import functional as F
+from tensorx.nn import init
+from tensorx.nn.parameter import Parameter
 
-from .. import functional as F
-from .. import init
-from ..parameter import Parameter
 from .module import Module
 
 
 class LayerNorm(Module):
-    """``(x - mean) / sqrt(var + eps) * weight + bias`` over the last dimensions, whose sizes are ``normalized_shape``."""
+    """``(x - mean) / sqrt(var + eps) * weight + bias`` over the last dimensions, whose sizes are
+    ``normalized_shape``.
+    """
 
     normalized_shape: tuple[int, ...]
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import tensorx as tx
+from tensorx.nn import functional as F
+from tensorx.nn import init
+from tensorx.nn.parameter import Parameter
 
-from .. import functional as F
-from .. import init
-from ..parameter import Parameter
 from .module import Module
 
 
 class Embedding(Module):
     """Rows of ``weight`` (num_embeddings, embedding_dim), chosen by an integer tensor of any shape.
 
-    The row ``padding_idx`` starts as zeros and gets no gradient. ``max_norm`` renormalises in place the rows that are used.
-    An index out of range raises IndexError.
+    The row ``padding_idx`` starts as zeros and gets no gradient. ``max_norm`` renormalises in place the rows that are
+    used. An index out of range raises IndexError.
     """
 
     def __init__(
@@ -77,7 +77,9 @@ class Embedding(Module):
         scale_grad_by_freq: bool = False,
         sparse: bool = False,
     ) -> Embedding:
-        """An Embedding over a given weight of shape (num_embeddings, embedding_dim), not trained unless ``freeze`` is False."""
+        """An Embedding over a given weight of shape (num_embeddings, embedding_dim), not trained unless ``freeze`` is
+        False.
+        """
         if embeddings.dim() != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         rows, cols = embeddings.shape

@@ -59,7 +59,9 @@ class StateMixin:
         return add(self._state_dict_hooks, hook)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Run ``hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors)`` before loading."""
+        """Run ``hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors)`` before
+        loading.
+        """
         return self._register_load_state_dict_pre_hook(hook, with_module=True)
 
     def _register_load_state_dict_pre_hook(
@@ -113,11 +115,11 @@ class StateMixin:
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
         """Copy (or with ``assign`` put) the tensors of ``state_dict`` into this module and its children.
 
-        Returns the names ``(missing_keys, unexpected_keys)``. A tensor of another shape, and with ``strict`` a missing or
-        unexpected key, raises a RuntimeError that lists every problem.
+        Returns the names ``(missing_keys, unexpected_keys)``. A tensor of another shape, and with ``strict`` a missing
+        or unexpected key, raises a RuntimeError that lists every problem.
         """
         if not isinstance(state_dict, Mapping):
-            raise TypeError(f"load_state_dict: argument 'state_dict' must be dict-like; got {type(state_dict).__name__}.")
+            raise TypeError(f"load_state_dict: argument 'state_dict' must be a mapping; got {type(state_dict).__name__}.")
         metadata = getattr(state_dict, "_metadata", None)
         state = OrderedDict(state_dict)
         if metadata is not None:
@@ -172,7 +174,8 @@ class StateMixin:
     def _load_one(self, name: str, value: Any, key: str, given: Any, assign: bool, errors: list[str]) -> None:
         if not isinstance(given, tx.Tensor):
             errors.append(
-                f'While copying the parameter named "{key}", expected a Tensor from the checkpoint but got {type(given)}'
+                f'While copying the parameter named "{key}", expected a Tensor from the checkpoint but got '
+                f"{type(given)}"
             )
             return
         if value.dim() == 0 and given.dim() == 1 and len(given) == 1:
