@@ -48,7 +48,6 @@ C = Dialect(
         "TX_PARALLEL(work)": "TX_PRAGMA(omp parallel for schedule(static) num_threads(tx_threads) if((work) > 32768))",
         "TX_DYNAMIC(work)": "TX_PRAGMA(omp parallel for schedule(dynamic) num_threads(tx_threads) if((work) > 32768))",
         "TX_SIMD": "TX_PRAGMA(omp simd)",
-        "TX_SIMD_SUM(acc)": "TX_PRAGMA(omp simd reduction(+ : acc))",
         "TX_CAS_u32(p, old, new)": "__sync_val_compare_and_swap((uint32_t *)(p), old, new)",
         "TX_CAS_u64(p, old, new)": "__sync_val_compare_and_swap((uint64_t *)(p), old, new)",
         "TX_ATOMIC_READ_u32(p)": "__atomic_load_n((uint32_t *)(p), __ATOMIC_RELAXED)",
@@ -72,6 +71,7 @@ OPENCL = Dialect(
         TX_FN="static inline",
         TX_BARRIER="barrier(CLK_LOCAL_MEM_FENCE)",
         TX_BARRIER_GLOBAL="barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)",
+        TX_SIMD='_Pragma("clang loop vectorize(assume_safety)")',
     ),
     calls={
         "TX_KERNEL(gx, gy, gz)": "__kernel __attribute__((reqd_work_group_size(gx, gy, gz))) void",

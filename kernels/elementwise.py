@@ -1,11 +1,16 @@
 """The elementwise family: every output element from the input elements at the same (merged, broadcast) place.
 
 Sizes ``n0..`` (outermost first); strides per operand: none for access ``'b'``, all but the innermost for ``'c'``, all for ``'s'``.
+
+Two forms.  *Tasks* (dialect C, CPU-like devices): a task is a tile of the two innermost axes whose rows are vector loops;
+a tile is long where rows are dense, and small enough for the first-level cache where an operand may be transposed.
+*Items* (GPUs): neighbouring work items take neighbouring elements.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from .geometry import Grid, ceil_div, power_of_two
@@ -15,6 +20,13 @@ if TYPE_CHECKING:
     from .capabilities import Capabilities
 
 TEMPLATE = "elementwise.mako"
+
+#: Elements of a task: enough to hide its start, few enough to share out.
+TASK = 8192
+#: Elements, and columns, of a tile with strided operands: 32 x 64 f32 of two operands stay in 16 KB.
+TILE, TILE_COLUMNS = 2048, 64
+#: Elements of a work item on GPUs.
+PER_ITEM = 4
 
 
 def sizes(spec: KernelSpec) -> list[str]:
@@ -33,32 +45,31 @@ def layout(spec: KernelSpec) -> tuple[Arg, ...]:
     return arguments(spec, sizes(spec), [name for operand in spec.operands for name in strides(spec, operand)])
 
 
-def is_flat(spec: KernelSpec) -> bool:
-    """Whether the kernel is one vector loop: one axis, every operand dense or broadcast."""
-    return spec.rank == 1 and all(operand.access != "s" for operand in spec.operands)
+def tile(spec: KernelSpec) -> tuple[int, int]:
+    """Elements, and at most how many columns, of a task."""
+    return (TILE, TILE_COLUMNS) if any(o.access == "s" for o in spec.operands) else (TASK, TASK)
 
 
 def group(caps: Capabilities) -> int:
-    """Work items of a group."""
+    """Work items of a group on GPUs."""
     return power_of_two(min(256, caps.max_workgroup))
-
-
-def per_item(spec: KernelSpec, caps: Capabilities) -> int:
-    """Elements that one work item computes."""
-    return 4
 
 
 def context(spec: KernelSpec, caps: Capabilities) -> dict[str, Any]:
     """Names that the template uses beside the common ones."""
+    items = caps.dialect != "c" and not caps.cpu_like
     return {
-        "flat": is_flat(spec), "sizes": sizes(spec), "strides": {o.name: strides(spec, o) for o in spec.operands},
-        "group": group(caps), "per_item": per_item(spec, caps),
+        "sizes": sizes(spec), "strides": {o.name: strides(spec, o) for o in spec.operands}, "items": items,
+        "group": group(caps) if items else 1, "per_item": PER_ITEM, "tile": tile(spec),
     }  # fmt: skip
 
 
 def geometry(spec: KernelSpec, caps: Capabilities, extents: Sequence[int]) -> Grid:
-    """A one-dimensional grid over the linear index."""
-    total = 1
-    for extent in extents:
-        total *= extent
-    return Grid.of((ceil_div(total, group(caps) * per_item(spec, caps)),), (group(caps),))
+    """Groups over the linear index on GPUs, one work item a tile on CPU-like devices (as the template counts them)."""
+    if not caps.cpu_like:
+        return Grid.of((ceil_div(prod(extents), group(caps) * PER_ITEM),), (group(caps),))
+    elements, columns = tile(spec)
+    *outer, rows, cols = (1, *extents)
+    width = max(1, min(cols, columns))
+    height = max(1, elements // width)
+    return Grid.of((prod(outer) * ceil_div(rows, height) * ceil_div(cols, width),), (1,))

@@ -61,22 +61,27 @@ def family(name: str) -> ModuleType:
 
 
 @lru_cache(maxsize=None)
-def _template(name: str) -> Any:
-    from mako.template import Template
+def _lookup() -> Any:
+    from mako.lookup import TemplateLookup
 
-    return Template(filename=str(TEMPLATES / name), strict_undefined=True, input_encoding="utf-8")
+    return TemplateLookup(directories=[str(TEMPLATES)], strict_undefined=True, input_encoding="utf-8", filesystem_checks=False)
+
+
+@lru_cache(maxsize=None)
+def _template(name: str) -> Any:
+    return _lookup().get_template(name)
 
 
 def _fill(name: str, **context: Any) -> str:
     """The template's text; whatever goes wrong inside comes out as a RenderError that names the template's line."""
     try:
         return str(_template(name).render(**context))
-    except RenderError:
-        raise
     except Exception as error:
-        from mako.exceptions import text_error_template
+        from mako.exceptions import RichTraceback
 
-        raise RenderError(f"render: template {name} failed: {error}\n{text_error_template().render()}") from error
+        trace = RichTraceback(error=error)
+        where = f"{trace.source_name if hasattr(trace, 'source_name') else name}:{trace.lineno}"
+        raise RenderError(f"render: template {name} failed at {where}: {type(error).__name__}: {error}") from error
 
 
 @lru_cache(maxsize=4096)

@@ -58,7 +58,7 @@ def geometry(spec: KernelSpec, caps: Capabilities, *sizes: int) -> Grid | None:
     >>> from tensorx.kernels.spec import KernelSpec, Operand
     >>> spec = KernelSpec("elementwise", "f", (Operand("y0", "f32", "f32"),), (), body="y0 = 1.0f;")
     >>> geometry(spec, Capabilities("cuda", max_workgroup=1024), 10000)
-    Grid(global_size=(10240,), local_size=(256,))
+    Grid(global_size=(2560,), local_size=(256,))
     """
     if caps.dialect == "c":
         return None

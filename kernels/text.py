@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from .spec import Arg, Operand, is_complex, is_float, part
 
-__all__ = ["address", "cast", "close", "coords", "declare", "held", "load", "signature", "store", "tidy"]
+__all__ = ["address", "cast", "close", "coords", "declare", "held", "load", "pointer",
+           "signature", "start", "store", "tasks", "tidy"]
 
 _SIZES = {"i8": 1, "u8": 1, "b8": 1, "i16": 2, "u16": 2, "i32": 4, "u32": 4, "i64": 8, "u64": 8}
 
@@ -58,48 +59,81 @@ def signature(entry: str, args: Sequence[Arg]) -> str:
     return f"{entry}({', '.join(words)})"
 
 
-def load(operand: Operand, index: str, name: str = "") -> str:
-    """Declare the operand's variable (``x0``, or ``x0r`` and ``x0i``) with the element at ``index`` of its pointer.
+def pointer(operand: Operand, name: str, offset: str) -> str:
+    """Declare ``name`` as the operand's pointer moved by ``offset`` elements.
+
+    >>> pointer(Operand("x0", "c64", "c64"), "x0_q", "i")
+    'TX_GLOBAL const f32 *x0_q = x0_p + 2 * (i);'
+    """
+    const = " const" if operand.name[0] in "xi" else ""
+    step = f"2 * ({offset})" if is_complex(operand.dtype) else f"({offset})"
+    return f"TX_GLOBAL{const} {part(operand.dtype)} *{name} = {operand.name}_p + {step};"
+
+
+def start(operands: Iterable[Operand]) -> str:
+    """Move every pointer to its first element: the element offset is an argument, there are no sub-buffers.
+
+    >>> start([Operand("x0", "c64", "c64"), Operand("x1", "f32", "f32")])
+    'x0_p += 2 * x0_o;\\nx1_p += x1_o;'
+    """
+    return "\n".join(f"{o.name}_p += {'2 * ' if is_complex(o.dtype) else ''}{o.name}_o;" for o in operands)
+
+
+def load(operand: Operand, index: str, name: str = "", base: str = "") -> str:
+    """Declare the operand's variable (``x0``, or ``x0r`` and ``x0i``; or ``name``) with the element at ``index`` of its
+    pointer (or of the pointer ``base``).
 
     >>> load(Operand("x0", "f16", "f32"), "i")
     'f32 x0 = TX_LOAD_f16(x0_p, i);'
-    >>> load(Operand("x0", "c64", "c64"), "i")
-    'f32 x0r = TX_LOAD_f32(x0_p, 2 * (i)), x0i = TX_LOAD_f32(x0_p, 2 * (i) + 1);'
+    >>> load(Operand("x0", "c64", "c64"), "i", base="x0_q")
+    'f32 x0r = TX_LOAD_f32(x0_q, 2 * (i)), x0i = TX_LOAD_f32(x0_q, 2 * (i) + 1);'
     """
-    name = name or operand.name
-    pointer, want, have = operand.name + "_p", part(operand.compute), held(operand.dtype)
+    name, base = name or operand.name, base or operand.name + "_p"
+    want, have = part(operand.compute), held(operand.dtype)
     if is_complex(operand.dtype):
-        real = cast(f"TX_LOAD_{have}({pointer}, 2 * ({index}))", have, want)
-        imag = cast(f"TX_LOAD_{have}({pointer}, 2 * ({index}) + 1)", have, want)
+        real = cast(f"TX_LOAD_{have}({base}, 2 * ({index}))", have, want)
+        imag = cast(f"TX_LOAD_{have}({base}, 2 * ({index}) + 1)", have, want)
         return f"{want} {name}r = {real}, {name}i = {imag};"
-    value = cast(f"TX_LOAD_{operand.dtype}({pointer}, {index})", have, want)
+    value = cast(f"TX_LOAD_{operand.dtype}({base}, {index})", have, want)
     if is_complex(operand.compute):
         return f"{want} {name}r = {value}, {name}i = 0;"
     return f"{want} {name} = {value};"
 
 
-def declare(operand: Operand) -> str:
+def declare(operand: Operand, name: str = "") -> str:
     """Declare an output's variable(s), for the body to assign.
 
     >>> declare(Operand("y0", "c64", "c64")), declare(Operand("y0", "f16", "f32"))
     ('f32 y0r, y0i;', 'f32 y0;')
     """
-    name = operand.name
-    return f"{part(operand.compute)} {name}r, {name}i;" if is_complex(operand.compute) else f"{held(operand.compute)} {name};"
+    name, code = name or operand.name, part(operand.compute)
+    return f"{code} {name}r, {name}i;" if is_complex(operand.compute) else f"{code} {name};"
 
 
-def store(operand: Operand, index: str) -> str:
-    """Store the output's variable(s) at ``index`` of its pointer; a complex value stored as real keeps its real part.
+def store(operand: Operand, index: str, base: str = "") -> str:
+    """Store the output's variable(s) at ``index`` of ``base``; a complex value stored as real keeps its real part.
 
     >>> store(Operand("y0", "bf16", "f32"), "i")
     'TX_STORE_bf16(y0_p, i, y0);'
     """
-    name, pointer, have, want = operand.name, operand.name + "_p", part(operand.compute), held(operand.dtype)
+    name, base, have, want = operand.name, base or operand.name + "_p", part(operand.compute), held(operand.dtype)
     if is_complex(operand.dtype):
-        real, imag = cast(name + "r", have, want), cast(name + "i", have, want)
-        return f"TX_STORE_{want}({pointer}, 2 * ({index}), {real}); TX_STORE_{want}({pointer}, 2 * ({index}) + 1, {imag});"
+        values = [cast(name + side, have, want) for side in "ri"]
+        places = [f"2 * ({index})", f"2 * ({index}) + 1"]
+        return " ".join(f"TX_STORE_{want}({base}, {at}, {value});" for at, value in zip(places, values, strict=True))
     value = name + "r" if is_complex(operand.compute) else name
-    return f"TX_STORE_{operand.dtype}({pointer}, {index}, {cast(value, have, want)});"
+    return f"TX_STORE_{operand.dtype}({base}, {index}, {cast(value, have, want)});"
+
+
+def tasks(grid: bool, count: str, work: str) -> str:
+    """Open the block of one task. Dialect C loops over the tasks in parallel; elsewhere each is a work-group of one item.
+
+    >>> tasks(True, "n", "n")
+    '{ const i64 task = TX_GROUP(0);'
+    """
+    if grid:
+        return "{ const i64 task = TX_GROUP(0);"
+    return f"TX_PARALLEL({work})\nfor (i64 task = 0; task < {count}; ++task) {{"
 
 
 def address(terms: Iterable[str]) -> str:
@@ -150,10 +184,20 @@ def close(words: Mapping[str, str], used: Iterable[str]) -> dict[str, str]:
 
 
 def tidy(text: str) -> str:
-    """Drop trailing blanks and runs of empty lines, so that templates may be laid out freely.
+    """Re-indent by braces, drop trailing blanks and runs of empty lines, so that templates may be laid out freely.
 
-    >>> tidy("a  \\n\\n\\n\\nb")
-    'a\\n\\nb\\n'
+    >>> print(tidy("f() {\\n\\n\\nfor (;;) {\\na;\\n      }\\n}"), end="")
+    f() {
+    <BLANKLINE>
+      for (;;) {
+        a;
+      }
+    }
     """
-    lines = re.sub(r"[ \t]+\n", "\n", text.strip() + "\n")
-    return re.sub(r"\n{3,}", "\n\n", lines) if lines.strip() else ""
+    out, depth = [], 0
+    for raw in text.strip().split("\n"):
+        line = raw.strip()
+        closing = len(line) - len(line.lstrip("}"))
+        out.append("  " * max(0, depth - closing) + line if line and not line.startswith("#") else line)
+        depth += line.count("{") - line.count("}")
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(out)) + "\n" if text.strip() else ""

@@ -1,66 +1,87 @@
 <%
-    index = spec.index
-    rank = spec.rank
-    last = f"n{rank - 1}"
-    outer = ["n%d" % a for a in range(rank - 1)]
-    once = [o for o in spec.inputs if o.access == "b"]
-    each = [o for o in spec.inputs if o.access != "b"]
+    index, rank = spec.index, spec.rank
+    each = [o for o in spec.operands if o.access != "b"]
+    names = ["c%d" % a for a in range(rank)]
 
-    def place(operand, names):
-        """The element's offset from the operand's pointer, given the coordinates' names."""
-        if operand.access == "b":
-            return "0"
-        terms = [f"{n} * {s}" for n, s in zip(names, strides[operand.name])]
-        return T.address(terms + ([names[-1]] if operand.access == "c" else []))
+    def offset(operand, names):
+        """The offset of a place, by the operand's strides."""
+        return T.address(f"{n} * {s}" for n, s in zip(names, strides[operand.name]))
+
+    def inner(operand):
+        """The offset of column c in a row."""
+        return {"b": "0", "c": "c", "s": f"c * {operand.name}_s{rank - 1}"}[operand.access]
+
+    def whole(operand):
+        return "0" if operand.access == "b" else T.address(
+            [f"{n} * {s}" for n, s in zip(names, strides[operand.name])] + ([names[-1]] if operand.access == "c" else []))
 %>\
-<%def name="start()">\
-% for o in spec.operands:
-  ${o.name}_p += ${"2 * " if T.is_complex(o.dtype) else ""}${o.name}_o;
-% endfor
-</%def>\
-<%def name="element(names, linear)">\
-% for o in each:
-    ${T.load(o, place(o, names))}
+<%def name="element(at, suffix, linear)">\
+% for o in spec.inputs:
+% if o.access != "b":
+${T.load(o, at(o), base=o.name + suffix)}
+% endif
 % endfor
 % if spec.uses_index:
-    const u64 idx = (u64)(${linear});
+const u64 idx = (u64)(${linear});
 % endif
 % for o in spec.outputs:
-    ${T.declare(o)}
+${T.declare(o)}
 % endfor
-    ${spec.body}
+${spec.body}
 % for o in spec.outputs:
-    ${T.store(o, place(o, names))}
+${T.store(o, at(o), base=o.name + ("_p" if o.access == "b" else suffix))}
 % endfor
 </%def>\
 TX_KERNEL(${group}, 1, 1) ${signature} {
-${start()}\
-% for o in once:
-  ${T.load(o, "0")}
+${T.start(spec.operands)}
+% for o in spec.inputs:
+% if o.access == "b":
+${T.load(o, "0")}
+% endif
 % endfor
-% if not d.grid and flat:
-  TX_PRAGMA(omp parallel for simd schedule(static) num_threads(tx_threads) if(n0 > 32768))
-  for (${index} c0 = 0; c0 < n0; ++c0) {
-${element(["c0"], "c0")}\
-  }
-% elif not d.grid:
-  const ${index} rows = ${" * ".join(outer) or "1"};
-  TX_PARALLEL((i64)rows * ${last})
-  for (${index} r = 0; r < rows; ++r) {
-    ${T.coords("r", ["c%d" % a for a in range(rank - 1)], outer, index)}
-    TX_SIMD
-    for (${index} c${rank - 1} = 0; c${rank - 1} < ${last}; ++c${rank - 1}) {
-${element(["c%d" % a for a in range(rank)], f"(u64)r * {last} + c{rank - 1}")}\
-    }
-  }
+% if items:
+const ${index} total = ${" * ".join(sizes)};
+const ${index} first = (${index})TX_GROUP(0) * ${group * per_item} + (${index})TX_LID(0);
+for (i32 k = 0; k < ${per_item}; ++k) {
+const ${index} t = first + k * ${group};
+if (t >= total) break;
+${T.coords("t", names, sizes, index)}
+${element(whole, "_p", "t")}\
+}
 % else:
-  const ${index} total = ${" * ".join(outer + [last])};
-  const ${index} first = (${index})TX_GROUP(0) * ${group * per_item} + (${index})TX_LID(0);
-  for (i32 k = 0; k < ${per_item}; ++k) {
-    const ${index} t = first + k * ${group};
-    if (t >= total) break;
-    ${T.coords("t", ["c%d" % a for a in range(rank)], outer + [last], index)}
-${element(["c%d" % a for a in range(rank)], "t")}\
-  }
+<% outer = sizes[:-2] %>\
+const ${index} cols = ${sizes[-1]}, rows = ${sizes[-2] if rank > 1 else 1};
+if (cols < 1) return;
+const ${index} width = cols < ${tile[1]} ? cols : ${tile[1]};
+const ${index} height = width < ${tile[0]} ? ${tile[0]} / width : 1;
+const ${index} across = (cols + width - 1) / width, down = (rows + height - 1) / height;
+% if not d.grid:
+const i64 tasks = (i64)across * down${"".join(f" * {n}" for n in outer)};
+% endif
+${T.tasks(d.grid, "tasks", f"tasks * {tile[0]}" if rank == 1 else "(i64)" + " * ".join(sizes))}
+const ${index} left = (${index})(task % across) * width, top = (${index})(task / across % down) * height;
+% if outer:
+const ${index} o = (${index})(task / across / down);
+${T.coords("o", names[:-2], outer, index)}
+% endif
+const ${index} stop = top + height < rows ? top + height : rows;
+const i32 count = (i32)(left + width < cols ? width : cols - left);
+for (${index} r = top; r < stop; ++r) {
+% for o in each:
+<%
+    place = offset(o, names[:-2] + (["r"] if rank > 1 else []))
+    step = "left" if o.access == "c" else f"left * {o.name}_s{rank - 1}"
+%>\
+${T.pointer(o, o.name + "_q", step if place == "0" else f"{place} + {step}")}
+% endfor
+% if spec.uses_index:
+const u64 first = (${"(u64)o * rows + r" if outer else "(u64)r"}) * cols + left;
+% endif
+TX_SIMD
+for (i32 c = 0; c < count; ++c) {
+${element(inner, "_q", "first + c")}\
+}
+}
+}
 % endif
 }
