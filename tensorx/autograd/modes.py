@@ -18,6 +18,8 @@ class _State(threading.local):
     inference: bool = False  # new tensors are inference tensors
     stack: tuple[Any, ...] = ()  # active modes of the door, innermost last; empty costs one test
     saved_hooks: tuple[Any, ...] = ()  # (pack, unpack) pairs of graph.saved_tensors_hooks, innermost last
+    disabled_hooks: str | None = None  # why saved_tensors_hooks must not be used here
+    running: Any = None  # the node whose apply runs now (kept in anomaly mode only)
     needed: Any = None  # nodes that the running backward needs, None for all (see engine.needed_edges)
 
 
