@@ -76,6 +76,11 @@ class Device(abc.ABC):
         str  # all that decides whether a cached binary may be used: device, driver, compiler, cpu features, mask
     )
 
+    def open(self) -> None:  # noqa: B027  (a hook, empty by default)
+        """Called by the registry, under its lock, before the first use: make here what several threads must not make
+        twice.
+        """
+
     @abc.abstractmethod
     def alloc(self, nbytes: int) -> Buffer:
         """``nbytes`` (0 included) of uninitialised memory, aligned for every dtype. Raises OutOfMemory."""

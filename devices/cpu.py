@@ -19,7 +19,7 @@ import numpy as np
 
 from tensorx.devices import cpu_compiler
 from tensorx.devices.base import Backend, Device, Grid, Kernel, Source, alloc_with_retry
-from tensorx.devices.pool import Buffer, Pool
+from tensorx.devices.pool import Buffer, Pool, adopt
 from tensorx.errors import CompileError
 from tensorx.kernels.capabilities import Capabilities
 
@@ -162,7 +162,10 @@ class Cpu(Device):
         return cpu_compiler.bind(library, source)
 
     def launch(self, kernel: Kernel, grid: Grid | None, args: Sequence[Any]) -> None:
-        kernel(*args)  # a ctypes function; a caller in a hurry may call it itself
+        try:
+            kernel(*args)  # a ctypes function; a caller in a hurry may call it itself
+        except ctypes.ArgumentError:  # ctypes has no address for plain arrays: results that NumPy itself allocated
+            kernel(*[adopt(arg) if type(arg) is np.ndarray else arg for arg in args])
 
     def synchronize(self) -> None:
         """Every call has finished when it returns."""

@@ -174,9 +174,13 @@ def _map(size: int) -> tuple[memoryview, int] | None:
 
 
 def adopt(array: np.ndarray[Any, Any]) -> Buffer:
-    """A C-contiguous NumPy array's own memory as a Buffer (shared, kept alive)."""
-    flat = array.reshape(-1).view(_U8) if array.size else np.empty(0, _U8)
-    buffer = flat.view(Buffer)
-    if array.size and not np.shares_memory(buffer, array):
-        raise ValueError("adopt: argument 'array' must be C-contiguous")
-    return buffer
+    """A NumPy array's own memory as a Buffer, in the order in which it lies (shared, kept alive).
+
+    >>> a = np.zeros((2, 3), np.int16, order="F")
+    >>> adopt(a)[0] = 7
+    >>> int(a[0, 0])
+    7
+    """
+    if not array.flags.forc:
+        raise ValueError("adopt: argument 'array' must be one block of memory (C- or Fortran-contiguous)")
+    return array.ravel(order="K").view(_U8).view(Buffer)

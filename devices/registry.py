@@ -32,10 +32,22 @@ PLANNED = {
 AUTO_ORDER = ("cuda", "sycl", "opencl")
 #: Kinds that TENSORX_VISIBLE_DEVICES never hides: they are no hardware of their own.
 _ALWAYS = frozenset(("cpu", "null", "meta"))
+#: Kinds of which there is one device, named without an index.
+_SINGLE = frozenset(("cpu", "meta"))
 
 _lock = threading.RLock()
 _interned: dict[tuple[str, int | None], device] = {}
 _backends: dict[str, Backend] = {}
+
+
+def _after_fork() -> None:
+    """Another thread of the parent may have held the lock."""
+    global _lock
+    _lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 class device:
@@ -145,7 +157,7 @@ def _parse(spec: Any, index: int | None) -> device:
 
 
 def _checked(kind: str, index: int) -> device:
-    if kind in _ALWAYS and index != 0:
+    if kind in _SINGLE and index != 0:
         raise DeviceError(f"device: the index of {kind!r} must be 0 or absent; got {index}")
     return _intern(kind, index)
 
@@ -215,6 +227,7 @@ def open(dev: device) -> Device:
                 f"device: {str(dev)!r} must be one of the visible devices: {have}{hidden}. "
                 "Hint: python -m tensorx devices"
             )
+        wanted[0].open()
         object.__setattr__(dev, "runtime", wanted[0])
         return wanted[0]
 
@@ -227,9 +240,9 @@ def resolve(spec: Any = None) -> device:
     device(type='cpu')
     """
     dev = default() if spec is None else device(spec)
-    if dev.runtime is None or (dev.index is None) != (dev.type in _ALWAYS):
+    if dev.runtime is None or (dev.index is None) != (dev.type in _SINGLE):
         running = open(dev)
-        dev = _intern(dev.type, None if dev.type in _ALWAYS else running.index)
+        dev = _intern(dev.type, None if dev.type in _SINGLE else running.index)
         object.__setattr__(dev, "runtime", running)
     return dev
 

@@ -1,0 +1,126 @@
+"""Built kernels on disk, so that a program compiles once and not once a run.
+
+The folder is used only when it is ours alone (mode 0700): a binary is loaded into the process, and some drivers
+crash on a damaged one. So each entry carries a checksum, appears by an atomic rename, and is rebuilt without a word
+when it cannot be read. Losing the cache loses time and nothing else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import os
+import stat
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_MAGIC = b"tensorx kernel 1\n"
+_DIGEST = 32  # bytes of a SHA-256
+_KEEP = 1 << 30  # bytes; above it the oldest half goes, looked at once a process
+
+
+@dataclass
+class Counters:
+    """Programs compiled and programs found on disk by this process."""
+
+    compiled: int = 0
+    found: int = 0
+
+
+counters = Counters()
+_lock = threading.Lock()
+
+
+def wanted_folder() -> Path:
+    """Where the cache would be: below TENSORX_CACHE_DIR, else XDG_CACHE_HOME/tensorx, else ~/.cache/tensorx."""
+    base = os.environ.get("TENSORX_CACHE_DIR")
+    if not base:
+        base = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "tensorx")
+    return Path(base, "kernels")
+
+
+def folder() -> Path | None:
+    """The folder in use, made if need be; None (no cache) when it cannot be made or others could write to it."""
+    return _checked(wanted_folder())
+
+
+@functools.cache
+def _checked(path: Path) -> Path | None:
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        info = os.lstat(path)
+    except OSError:
+        return None
+    mine = not hasattr(os, "getuid") or (info.st_uid == os.getuid() and not info.st_mode & 0o077)
+    return path if stat.S_ISDIR(info.st_mode) and mine else None
+
+
+def fetch(key_parts: Sequence[str], make: Callable[[], bytes]) -> bytes:
+    """The bytes that ``make`` gave for these key parts, in this process or an earlier one.
+
+    The key must hold all that the bytes depend on: source, device fingerprint, library version. Errors of ``make``
+    pass through; errors of the disk never do.
+    """
+    key = hashlib.sha256(b"\0".join(part.encode() for part in key_parts)).digest()
+    place = folder()
+    payload = _read(place / key.hex(), key) if place else None
+    if payload is not None:
+        with _lock:
+            counters.found += 1
+        return payload
+    payload = make()
+    with _lock:
+        counters.compiled += 1
+    if place:
+        with contextlib.suppress(OSError):  # full or read-only disk
+            _write(place, key, payload)
+    return payload
+
+
+def _checksum(key: bytes, payload: bytes) -> bytes:
+    return hashlib.sha256(key + payload).digest()
+
+
+def _read(path: Path, key: bytes) -> bytes | None:
+    """The payload, or None when there is no such entry or it is not exactly what was written under this key."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    start = len(_MAGIC) + _DIGEST
+    payload = data[start:]
+    good = data.startswith(_MAGIC) and data[len(_MAGIC) : start] == _checksum(key, payload)
+    return payload if good else None
+
+
+def _write(place: Path, key: bytes, payload: bytes) -> None:
+    _prune(place)
+    handle, temporary = tempfile.mkstemp(dir=place, prefix="new-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(_MAGIC + _checksum(key, payload) + payload)
+        os.replace(temporary, place / key.hex())
+    except OSError:
+        os.unlink(temporary)
+        raise
+
+
+@functools.cache
+def _prune(place: Path) -> None:
+    """Keep the folder below _KEEP bytes."""
+    entries = [(info.st_mtime, info.st_size, entry.path) for entry in os.scandir(place) if (info := _info(entry))]
+    if sum(size for _, size, _ in entries) > _KEEP:
+        for _, _, path in sorted(entries)[: len(entries) // 2]:
+            with contextlib.suppress(OSError):  # another process was first
+                os.unlink(path)
+
+
+def _info(entry: os.DirEntry[str]) -> os.stat_result | None:
+    try:
+        return entry.stat(follow_symlinks=False)
+    except OSError:  # another process removed it
+        return None
