@@ -8,6 +8,7 @@ ops. ``Source`` and ``Arg`` are described structurally here, so that ``devices``
 from __future__ import annotations
 
 import abc
+import dataclasses
 import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -72,9 +73,8 @@ class Device(abc.ABC):
     name: str
     driver: str
     capabilities: Capabilities
-    fingerprint: (
-        str  # all that decides whether a cached binary may be used: device, driver, compiler, cpu features, mask
-    )
+    #: All that decides whether a cached binary may be used: device, driver, compiler, processor features, mask.
+    fingerprint: str
 
     def open(self) -> None:  # noqa: B027  (a hook, empty by default)
         """Called by the registry, under its lock, before the first use: make here what several threads must not make
@@ -153,6 +153,13 @@ class Backend(abc.ABC):
     def match(self, alias: str) -> int | None:
         """The index of the first device that ``alias`` names, or None."""
         return None
+
+
+def code_traits(caps: Capabilities) -> str:
+    """The part of the capabilities that generated code may depend on: some drivers report memory sizes that change
+    from run to run.
+    """
+    return str(dataclasses.replace(caps, total_mem=0, max_alloc=0))
 
 
 def raise_too_large(dev: Device, nbytes: int) -> NoReturn:

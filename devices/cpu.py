@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from tensorx.devices import cpu_compiler
-from tensorx.devices.base import Backend, Device, Grid, Kernel, Source, alloc_with_retry
+from tensorx.devices.base import Backend, Device, Grid, Kernel, Source, alloc_with_retry, code_traits
 from tensorx.devices.pool import Buffer, Pool, adopt
 from tensorx.errors import CompileError
 from tensorx.kernels.capabilities import Capabilities
@@ -124,11 +124,11 @@ class Cpu(Device):
         self.name = cpu_compiler.processor()
         if compiler is None:
             self.driver = f"NumPy {np.__version__} alone: {cpu_compiler.missing()}"
-            self.fingerprint = f"cpu|none|{self.capabilities}"
+            self.fingerprint = f"cpu|none|{code_traits(self.capabilities)}"
         else:
             openmp = "OpenMP" if compiler.openmp else "no OpenMP: one thread"
             self.driver = f"{' '.join(compiler.command)} {compiler.version} ({openmp})"
-            self.fingerprint = f"cpu|{compiler.fingerprint}|{self.capabilities}"
+            self.fingerprint = f"cpu|{compiler.fingerprint}|{code_traits(self.capabilities)}"
         self._pool = Pool(self.capabilities.total_mem)
         _pools.add(self._pool)
 

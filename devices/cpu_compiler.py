@@ -34,7 +34,7 @@ FLAGS = (
     *("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fwrapv", "-fno-strict-aliasing"),
 )
 
-_CTYPES = {
+_CTYPES: dict[str, Any] = {
     "b8": ctypes.c_uint8, "u8": ctypes.c_uint8, "i8": ctypes.c_int8, "u16": ctypes.c_uint16, "i16": ctypes.c_int16,
     "u32": ctypes.c_uint32, "i32": ctypes.c_int32, "u64": ctypes.c_uint64, "i64": ctypes.c_int64,
     "f32": ctypes.c_float, "f64": ctypes.c_double,
@@ -130,11 +130,8 @@ def find() -> Compiler | None:
         if answer is None:
             continue
         option, macros = answer
-        features = dict(
-            line.split(" ", 2)[1:] if line.count(" ") > 1 else (line.split(" ")[1], "")
-            for line in macros.splitlines()
-            if line
-        )
+        lines = (line.split(" ", 2) for line in macros.splitlines() if line.startswith("#define "))
+        features = {words[1]: words[2] if len(words) > 2 else "" for words in lines}
         # A compiler may accept -fopenmp and link against nothing (zig): ask where the library is. An answer without
         # a folder means nowhere.
         names = _OPENMP_LIBRARIES[1:] if "__clang__" in features else _OPENMP_LIBRARIES[:1]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorx.devices.base import Backend, Device, Grid, Kernel, Source, alloc_with_retry
+from tensorx.devices.base import Backend, Device, Grid, Kernel, Source, alloc_with_retry, code_traits
 from tensorx.kernels.capabilities import Capabilities
 
 DIALECTS = ("c", "opencl", "cuda")
@@ -53,7 +53,7 @@ class Null(Device):
             max_alloc=1 << 40,
             total_mem=1 << 40,
         ).masked()
-        self.fingerprint = f"null|{self.capabilities}"
+        self.fingerprint = f"null|{code_traits(self.capabilities)}"
 
     def alloc(self, nbytes: int) -> np.ndarray[Any, Any]:
         room = nbytes <= self.capabilities.total_mem

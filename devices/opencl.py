@@ -51,7 +51,7 @@ def _prepare_caches() -> None:
     if "POCL_CACHE_DIR" not in os.environ:
         folder = os.environ["POCL_CACHE_DIR"] = tempfile.mkdtemp(prefix="tensorx-pocl-")
         owner = os.getpid()
-        atexit.register(lambda: os.getpid() == owner and shutil.rmtree(folder, ignore_errors=True))
+        atexit.register(lambda: shutil.rmtree(folder, ignore_errors=True) if os.getpid() == owner else None)
 
 
 class OpenCLBackend(Backend):

@@ -5,103 +5,31 @@ does, on first use.
 from __future__ import annotations
 
 import functools
-import struct
 import threading
-import time
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pyopencl as cl
-from pyopencl import LocalMemory
 from pyopencl.tools import ImmediateAllocator, MemoryPool
 
-from tensorx.devices.base import Buffer, Device, Grid, Source, alloc_with_retry, raise_compile_error, raise_forked
+from tensorx.devices.base import (
+    Buffer,
+    Device,
+    Grid,
+    Source,
+    alloc_with_retry,
+    code_traits,
+    raise_compile_error,
+    raise_forked,
+)
+from tensorx.devices.opencl_program import PROBE, PROBE_BYTES, Kernel, OpenCLEvent, has_fast_fma
 from tensorx.errors import DeviceLost, KernelError
 from tensorx.kernels.capabilities import Capabilities
 
-#: struct codes of scalars that pyopencl packs itself; a C long is 64 bits wherever _LONG_IS_64.
-_PACK = {"b8": "B", "u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i", "u64": "L", "i64": "l"}
-_PACK |= {"f32": "f", "f64": "d"}
-_LONG_IS_64 = struct.calcsize("l") == 8
 _CORRECT_DIVIDE_SQRT = "-cl-fp32-correctly-rounded-divide-sqrt"
 
-#: fma against multiply and add, six independent chains each: neither FP_FAST_FMAF nor CL_FP_FMA tells an instruction
-#: from a call (PoCL answers yes and calls, Intel's CPU runtime answers no and has the instruction).
-_PROBE = r"""
-#pragma OPENCL FP_CONTRACT OFF
-#define MULADD(a, b, c) ((a) * (b) + (c))
-#define PROBE(NAME, OP) __kernel void NAME(__global float8 *y, int n) { \
-  float8 p = y[0], q = y[1], r = y[2], s = y[3], t = y[4], u = y[5], k = (float8)(0.5f); \
-  for (int i = 0; i < n; i++) { p = OP(p, k, k); q = OP(q, k, k); r = OP(r, k, k); \
-    s = OP(s, k, k); t = OP(t, k, k); u = OP(u, k, k); } \
-  y[0] = p + q + r + s + t + u; }
-PROBE(with_fma, fma)
-PROBE(with_muladd, MULADD)
-"""
-
 forked = False  # set in a child whose parent had enumerated the platforms
-
-
-class Kernel:
-    """An entry point with one driver kernel object per thread: arguments are state of the object (a shared one mixes
-    them up).
-    """
-
-    def __init__(self, program: Any, entry: str, layout: Sequence[Any]) -> None:
-        self.entry = entry
-        self.set_args = _argument_setter(layout)
-        self.local = _PerThread(functools.partial(cl.Kernel, program, entry))
-        if self.local.kernel.num_args != len(layout):
-            raise KernelError(
-                f"load: kernel {entry!r} must take {self.local.kernel.num_args} arguments; "
-                f"got a layout of {len(layout)}"
-            )
-
-
-class _PerThread(threading.local):
-    """Python calls __init__ again in each thread that touches the object."""
-
-    def __init__(self, make: Any) -> None:
-        self.kernel = make()
-
-
-def _argument_setter(layout: Sequence[Any]) -> Any:
-    """A function of (cl.Kernel, args) that sets all arguments in at most two driver-binding calls (1 us; one call
-    each is 4 us).
-    """
-    objects, numbers = [], []
-    for i, arg in enumerate(layout):
-        if arg.kind == "buffer":
-            objects.append(f"{i}, a[{i}]")
-        elif arg.kind == "local":
-            objects.append(f"{i}, LocalMemory(a[{i}])")
-        elif _LONG_IS_64 or _PACK[arg.code] not in "lL":
-            numbers.append(f"{i}, {_PACK[arg.code].encode()!r}, a[{i}]")
-        else:
-            objects.append(f"{i}, int64(a[{i}])")
-    calls = [f"k._set_arg_multi(({', '.join(objects)},))"] if objects else []
-    calls += [f"k._set_arg_buf_pack_multi(({', '.join(numbers)},))"] if numbers else []
-    return eval(f"lambda k, a: ({', '.join(calls)},)", {"LocalMemory": LocalMemory, "int64": np.int64})
-
-
-class OpenCLEvent:
-    """A marker in the queue."""
-
-    def __init__(self, event: Any) -> None:
-        self._event = event
-
-    def wait(self) -> None:
-        self._event.wait()
-
-    @property
-    def done(self) -> bool:
-        return int(self._event.command_execution_status) == 0  # CL_COMPLETE
-
-    def elapsed(self, end: OpenCLEvent) -> float:
-        """Milliseconds of device time from this event to ``end``."""
-        end.wait()
-        return float(end._event.profile.end - self._event.profile.end) * 1e-6
 
 
 class OpenCL(Device):
@@ -158,14 +86,23 @@ class OpenCL(Device):
             total_mem=d.global_mem_size,
             compute_units=d.max_compute_units,
             simd_width=max(d.native_vector_width_float, 1),
-            fast_fma=self._fast_fma() if self.cpu_like else True,
+            fast_fma=has_fast_fma(self._built(PROBE), self._queue, self._allocator(PROBE_BYTES))
+            if self.cpu_like
+            else True,
             correct_sqrt=self._correct_sqrt,
         ).masked()
 
     @functools.cached_property
     def fingerprint(self) -> str:  # type: ignore[override]
         platform = self._device.platform
-        parts = (platform.name, platform.version, self.name, self.driver, self._options.decode(), self.capabilities)
+        parts = (
+            platform.name,
+            platform.version,
+            self.name,
+            self.driver,
+            self._options.decode(),
+            code_traits(self.capabilities),
+        )
         return "|".join(map(str, ("opencl", *parts)))
 
     def open(self) -> None:
@@ -173,23 +110,6 @@ class OpenCL(Device):
             raise_forked("opencl")
         assert self._pool is not None
         assert self.capabilities is not None
-
-    def _fast_fma(self) -> bool:
-        program = self._built(_PROBE)
-        memory = self._allocator(6 * 32)
-        cl.enqueue_fill_buffer(self._queue, memory, np.float32(1), 0, 6 * 32)
-        best = {}
-        for entry in ("with_fma", "with_muladd"):
-            kernel = cl.Kernel(program, entry)
-            kernel.set_arg(0, memory)
-            kernel.set_arg(1, np.int32(40000))
-            times = []
-            for _ in range(5):
-                start = time.perf_counter()
-                cl.enqueue_nd_range_kernel(self._queue, kernel, (1,), (1,)).wait()
-                times.append(time.perf_counter() - start)
-            best[entry] = min(times)
-        return best["with_fma"] < 1.5 * best["with_muladd"]
 
     def alloc(self, nbytes: int) -> Buffer:
         if forked:

@@ -70,7 +70,7 @@ class device:
 
     def __new__(cls, type: Any, index: int | None = None) -> Self:
         if type.__class__ is cls and index is None:
-            return cast("Self", type)
+            return type
         return cast("Self", _parse(type, index))
 
     def __setattr__(self, name: str, value: object) -> None:

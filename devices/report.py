@@ -18,9 +18,11 @@ from tensorx.errors import TensorXError
 from tensorx.kernels.capabilities import CODES
 
 _NAMES = {
-    **{"b8": "bool", "u8": "uint8", "i8": "int8", "u16": "uint16", "i16": "int16", "u32": "uint32", "i32": "int32"},
-    **{"u64": "uint64", "i64": "int64", "f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64"},
-    **{"c64": "complex64", "c128": "complex128"},
+    "b8": "bool",
+    **{f"{k}{bits}": f"{name}{bits}" for k, name in (("u", "uint"), ("i", "int")) for bits in (8, 16, 32, 64)},
+    "bf16": "bfloat16",
+    **{f"f{bits}": f"float{bits}" for bits in (16, 32, 64)},
+    **{f"c{bits}": f"complex{bits}" for bits in (64, 128)},
 }
 
 #: y[i] = x[i] * x[i] + i, by dialect. Exact in int32 on any device.
