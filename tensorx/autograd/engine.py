@@ -56,7 +56,7 @@ def needed_edges(node: Node) -> tuple[bool, ...] | None:
     needed = state.needed
     if needed is None:
         return None
-    return tuple(edge is not None and edge[0] in needed for edge in node.edges)
+    return tuple(edge is not None and (edge[0] in needed or edge[0].stands_in) for edge in node.edges)
 
 
 def run(

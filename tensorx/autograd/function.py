@@ -14,8 +14,7 @@ from tensorx.errors import GradError
 from .engine import needed_edges
 from .hooks import is_tensor
 from .modes import no_grad, state
-from .node import Node, gradient_edge
-from .saved import SavedTensor, unpack_all
+from .node import FREED, Node, gradient_edge
 
 _Meta = tuple[tuple[int, ...], Any, Any]  # shape, dtype, device
 
@@ -31,7 +30,7 @@ class FunctionCtx:
         self._to_save: tuple[Any, ...] = ()
         self._dirty: tuple[Any, ...] = ()
         self._non_differentiable: tuple[Any, ...] = ()
-        self._saved: tuple[SavedTensor | None, ...] | None = ()
+        self._saved: tuple[Any, ...] | None = ()
         self._node: weakref.ref[Node] | None = None
 
     def save_for_backward(self, *tensors: Any) -> None:
@@ -68,8 +67,10 @@ class FunctionCtx:
         """What :meth:`save_for_backward` got. Raises RuntimeError when freed, or when a tensor was written to since."""
         if self._to_save:  # asked for while forward runs
             return self._to_save
+        if self._saved is None:
+            raise GradError(FREED)
         node = self._node() if self._node is not None else None
-        return unpack_all(self._saved, node)  # type: ignore[arg-type]
+        return tuple(None if item is None else item.unpack(node) for item in self._saved)
 
     def _finish(self, node: Node | None) -> None:
         """Turn what forward asked to save into saved values (dropped when nothing is recorded)."""
@@ -77,7 +78,16 @@ class FunctionCtx:
         self._dirty = self._non_differentiable = ()
         if node is not None:
             self._node = weakref.ref(node)
-            self._saved = tuple(None if tensor is None else SavedTensor(tensor, node) for tensor in to_save)
+            self._saved = tuple(None if tensor is None else _save(tensor, node) for tensor in to_save)
+
+
+def _save(tensor: Any, node: Node) -> Any:
+    """Keep an input or an output, the latter without its node: that would be a reference cycle."""
+    from tensorx.ops import record
+
+    if tensor._node is node:
+        return record.save_output(tensor, tensor._nr, node.name())
+    return record.save_input(tensor, gradient_edge(tensor))
 
 
 class FunctionNode(Node):
@@ -240,15 +250,40 @@ def _output(value: Any, nr: int, node: Node | None, ctx: FunctionCtx, args: tupl
     if node is None or not differentiable or _contains(ctx._non_differentiable, value):
         return value.detach() if value.requires_grad or (is_input and not dirty) else value
     if dirty and is_input:
-        return _rebase(value, node, nr)
-    return _attach(value.detach() if is_input else value, node, nr)
+        return _rebase(value, nr, node, args)
+    result = value.detach() if is_input else value
+    _mark_view(result, value, is_input)
+    return _attach(result, node, nr)
 
 
-def _rebase(value: Any, node: Node, nr: int) -> Any:
+def _mark_view(result: Any, value: Any, is_input: bool) -> None:
+    """Note that ``result`` looks into memory of another tensor, so that writing to it in place is refused."""
+    from tensorx.ops.views import CUSTOM, View
+
+    view = value._view
+    if view is not None:
+        result._view = View(view.base, view.steps, CUSTOM, value._storage.version)
+    elif is_input:
+        result._view = View(value, (), CUSTOM, value._storage.version)
+
+
+def _rebase(value: Any, nr: int, node: Node, args: tuple[Any, ...]) -> Any:
     """Make ``node`` the newest history of an input that forward changed in place."""
     if value.is_leaf and value.requires_grad:
         raise GradError("a leaf Variable that requires grad has been used in an in-place operation.")
-    return _attach(value, node, nr)
+    if value._view is None:
+        return _attach(value, node, nr)
+    from tensorx.ops.views import check_write, rebase, target_edge
+
+    check_write(node.name(), value, True)
+    if args[0] is not value or nr:
+        raise GradError(
+            f"{node.name()}: argument 'x' of mark_dirty must be the first input and the only output of forward when"
+            f" it is a view."
+        )
+    node.edges = (target_edge(value), *node.edges[1:])
+    rebase(value, node)
+    return value
 
 
 class Function:

@@ -46,6 +46,9 @@ class Node:
     wants_undefined = False
     """True if :meth:`apply` must run even when the gradients of all outputs are undefined (None)."""
 
+    stands_in = False
+    """True for a node outside the graph whose edge only says that a gradient is wanted."""
+
     def __init__(self, edges: tuple[Edge | None, ...] = (), n_out: int = 1) -> None:
         self.edges = edges
         self.seq = next_sequence()

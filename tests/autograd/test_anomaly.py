@@ -33,26 +33,26 @@ def leaf():
 def test_error_shows_the_forward_call():
     with set_detect_anomaly(True):
         y = Fails.apply(leaf())
-        with pytest.warns(UserWarning, match="Traceback of forward call that caused the error") as caught:
-            with pytest.raises(KeyError):
-                y.backward()
+        warned = pytest.warns(UserWarning, match="Traceback of forward call that caused the error")
+        with warned as caught, pytest.raises(KeyError):
+            y.backward()
     assert "y = Fails.apply(leaf())" in str(caught[0].message) and "FailsBackward" in str(caught[0].message)
     assert not is_anomaly_enabled()
 
 
 def test_node_made_before_the_mode():
     y = Fails.apply(leaf())
-    with set_detect_anomaly(True), pytest.warns(UserWarning, match="No forward pass information"):
-        with pytest.raises(KeyError):
-            y.backward()
+    warned = pytest.warns(UserWarning, match="No forward pass information")
+    with set_detect_anomaly(True), warned, pytest.raises(KeyError):
+        y.backward()
 
 
 def test_nan():
     y = NaN.apply(leaf())
     y.backward(retain_graph=True)
-    with set_detect_anomaly(True), pytest.warns(UserWarning):
-        with pytest.raises(RuntimeError, match="Function 'NaNBackward' returned nan values in its 0th output"):
-            y.backward(retain_graph=True)
+    fails = pytest.raises(RuntimeError, match="Function 'NaNBackward' returned nan values in its 0th output")
+    with set_detect_anomaly(True), pytest.warns(UserWarning), fails:
+        y.backward(retain_graph=True)
     with set_detect_anomaly(True, check_nan=False):
         y.backward()
 

@@ -283,7 +283,6 @@ def test_backward_inside_a_hook():
     x, w = leaf(3.0), leaf(1.0)
     y = x * x
 
-
     def hook(g):
         with tx.enable_grad():
             (w * 2.0).backward()
