@@ -1,0 +1,162 @@
+"""What every backend must do: memory, copies, programs, threads, running out."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from device_programs import Grid, Source, add_kernel, add_source, download, grid, upload
+
+from tensorx.errors import CompileError, OutOfMemory
+
+MB = 1 << 20
+
+
+@pytest.fixture
+def dev(device):
+    return device.runtime
+
+
+@pytest.fixture
+def kernel(dev, need):
+    need(compiler=True)
+    return add_kernel(dev)
+
+
+def test_copies(dev):
+    x = np.arange(1000, dtype=np.float64)
+    a, b = upload(dev, x), dev.alloc(x.nbytes)
+    dev.copy(b, 80, a, 160, 400)
+    assert (download(dev, b, 50, np.float64, 80) == x[20:70]).all()
+    dev.copy_in(a, 8, x[:3])
+    assert (download(dev, a, 4, np.float64) == [0, 0, 1, 2]).all()
+
+
+def test_nothing_to_copy(dev):
+    nothing = dev.alloc(0)
+    dev.copy_in(nothing, 0, np.empty(0, np.float32))
+    dev.copy(nothing, 0, nothing, 0, 0)
+    assert download(dev, nothing, 0).size == 0
+
+
+def test_read_only_host_memory_goes_in(dev):
+    x = np.arange(7, dtype=np.int32)
+    x.flags.writeable = False
+    assert (download(dev, upload(dev, x), 7, np.int32) == x).all()
+
+
+@pytest.mark.parametrize("n", [1, 1000, 100_001])
+def test_launch(dev, kernel, n):
+    x = np.arange(n, dtype=np.float32)
+    a, b = upload(dev, x), upload(dev, np.zeros(n + 1, np.float32))
+    dev.launch(kernel, grid(n), (b, 1, a, 0, 0.5, n))
+    result = download(dev, b, n + 1)
+    assert result[0] == 0
+    assert (result[1:] == x + 0.5).all()
+
+
+def test_launch_of_nothing(dev, kernel):
+    nothing = dev.alloc(0)
+    dev.launch(kernel, Grid((0,), (64,)), (nothing, 0, nothing, 0, 1.0, 0))
+    dev.synchronize()
+
+
+def test_a_binary_loads_again(dev, need):
+    need(compiler=True)
+    source = add_source(dev.capabilities.dialect, "again")
+    blob = dev.build(source)
+    kernels = [dev.load(blob, source)["add"] for _ in range(2)]
+    a = upload(dev, np.zeros(8, np.float32))
+    for kernel in kernels:
+        dev.launch(kernel, grid(8), (a, 0, a, 0, 1.0, 8))
+    assert (download(dev, a, 8) == 2).all()
+
+
+def test_a_refused_kernel(dev, need):
+    need(compiler=True)
+    with pytest.raises(CompileError) as caught:
+        dev.build(Source("this is\nno kernel\n", ()))
+    assert "    2  no kernel" in caught.value.source
+    assert caught.value.log
+    kept = Path(caught.value.path)
+    assert kept.read_text() == "this is\nno kernel\n"
+    kept.unlink()
+
+
+def test_events(dev, kernel):
+    a = upload(dev, np.zeros(100_000, np.float32))
+    start = dev.event()
+    dev.launch(kernel, grid(100_000), (a, 0, a, 0, 1.0, 100_000))
+    end = dev.event()
+    end.wait()
+    assert start.done
+    assert end.done
+    assert 0 <= start.elapsed(end) < 10_000
+
+
+def test_eight_threads_are_exact(dev, kernel):
+    n, rounds = 512, 200
+    shared = upload(dev, np.zeros(8 * n, np.float32))
+
+    def work(i):
+        for _ in range(rounds):
+            dev.launch(kernel, grid(n), (shared, i * n, shared, i * n, float(i + 1), n))
+            dev.alloc(1000 * (i + 1))
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (download(dev, shared, 8 * n).reshape(8, n) == rounds * np.arange(1, 9)[:, None]).all()
+
+
+@pytest.fixture
+def small(dev):
+    """A device of its own with 16 MB, 8 MB in one piece: the mask is read when a device opens."""
+    caps = dev.capabilities
+    again = type(dev)() if dev.kind == "cpu" else type(dev)(dev.index, dev._device)
+    again.capabilities = replace(caps, total_mem=16 * MB, max_alloc=8 * MB)
+    if dev.kind == "cpu":
+        again._pool.limit = 16 * MB
+    yield again
+    again.empty_cache()
+
+
+def test_one_buffer_too_large(small):
+    with pytest.raises(OutOfMemory, match=r"one buffer .* at most 8 MiB .* got 9 MiB") as caught:
+        small.alloc(9 * MB)
+    assert (caught.value.asked, caught.value.limit) == (9 * MB, 8 * MB)
+    small.alloc(8 * MB)
+
+
+def test_out_of_memory_has_figures_and_is_survived(small):
+    held = [small.alloc(3 * MB) for _ in range(4)]
+    with pytest.raises(OutOfMemory, match=r"asked for 5 MiB.*in use.*limit 16 MiB") as caught:
+        small.alloc(5 * MB)
+    error = caught.value
+    assert error.asked == 5 * MB
+    assert 12 * MB <= error.used <= 16 * MB
+    assert error.limit == 16 * MB
+    assert isinstance(error, MemoryError)
+    held.clear()
+    assert small.alloc(5 * MB) is not None
+
+
+def test_cached_blocks_make_room(small):
+    held = [small.alloc(1 * MB) for _ in range(14)]
+    held.clear()
+    assert small.memory_stats()["cached"] > 2 * MB
+    assert small.alloc(7 * MB) is not None
+
+
+def test_stats(small):
+    before = small.memory_stats()["used"]
+    buffer = small.alloc(MB)
+    used = small.memory_stats()["used"] - before
+    assert MB <= used <= 1.25 * MB
+    del buffer
+    assert small.memory_stats()["used"] == before
