@@ -75,8 +75,7 @@ def _collect(name: str, known: dict[str, str], done: dict[str, str], dialect: st
     text = known[name]
     if not caps.fp64 and re.search(r"\bf64\b", text):
         raise RenderError(f"define: {name} needs float64 arithmetic; the device has none (fp64=False)")
-    if "TX_FMA" in text:
-        text = _spell_fma(text, dialect, caps.fast_fma)
+    text = _spell_fma(text, dialect, caps.fast_fma)
     for other in _NAME.findall(text):
         if other != name and other in known:
             _collect(other, known, done, dialect, caps)
@@ -84,10 +83,11 @@ def _collect(name: str, known: dict[str, str], done: dict[str, str], dialect: st
 
 
 def _spell_fma(text: str, dialect: str, fast: bool) -> str:
-    """Replace ``TX_FMA_f32(a, b, c)`` by one fma where that is one instruction, else by a rounded product and a sum."""
+    """Replace ``TX_FMA_f32(a, b, c)`` by one fma where that is one instruction, else by a rounded product and a sum, and
+    ``TX_MULERR_f32(a, b, p)`` by the exact rounding error of ``p = a * b``."""
     for code in FLOATS:
-        spelled = _library("fma", dialect, code) if fast else f"tx_muladd_{code}"
-        text = text.replace(f"TX_FMA_{code}(", f"{spelled}(")
+        text = text.replace(f"TX_FMA_{code}(", (_library("fma", dialect, code) if fast else f"tx_muladd_{code}") + "(")
+        text = text.replace(f"TX_MULERR_{code}(", f"tx_mulerr_{'fma' if fast else 'split'}_{code}(")
     return text
 
 

@@ -3,9 +3,9 @@
 //@ c opencl cuda | f32 f64
 $T tx_lgamma_$T($T x) { return $m.lgamma(x); }
 
+//@ opencl cuda | f32 f64
 $T tx_pow_$T($T a, $T b) { return $m.pow(a, b); }
 
-//@ opencl cuda | f32 f64
 $T tx_sin_$T($T x) { return $m.sin(x); }
 
 $T tx_cos_$T($T x) { return $m.cos(x); }

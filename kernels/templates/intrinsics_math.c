@@ -12,19 +12,18 @@ $T tx_scale_$T($T y, $U k) {
     return y * a * b;
 }
 
-// g * exp(x + lo) * 2**k for |lo| < 0.05. Adding 1.5 * 2**mant rounds to an integer and leaves it in the low bits of the sum,
-// which avoids the conversions that vector units lack; a NaN passes through r. The factor g enters before the last rounding.
-$T tx_expk_$T($T g, $T x, $T lo, $S k) {
+// exp(x) * 2**k
+$T tx_exps_$T($T x, $S k) {
     $T c = x > $c.exp_max ? $c.exp_max : x;
     c = c < $c.exp_min ? $c.exp_min : c;
     $T t = c * $c.log2e + $c.magic;
     $T n = t - $c.magic;
-    $T r = TX_FMA_$T(n, -$c.ln2_lo, TX_FMA_$T(n, -$c.ln2_hi, c)) + lo;
+    $T r = TX_FMA_$T(n, -$c.ln2_lo, TX_FMA_$T(n, -$c.ln2_hi, c));
     $T p = r + r * r * $p.exp(r);
-    return tx_scale_$T(g + g * p, tx_bits_$T_$U(t) - tx_bits_$T_$U($c.magic) + ($U)k);
+    return tx_scale_$T(1.0_T + p, tx_bits_$T_$U(t) - tx_bits_$T_$U($c.magic) + ($U)k);
 }
 
-$T tx_exp_$T($T x) { return tx_expk_$T(1.0_T, x, 0.0_T, 0); }
+$T tx_exp_$T($T x) { return tx_exps_$T(x, 0); }
 
 $T tx_exp2_$T($T x) {
     $T c = x > $c.exp2_max ? $c.exp2_max : x;
@@ -136,40 +135,44 @@ $T tx_sinh_$T($T x) {
     $T a = $m.fabs(x);
     $T z = x * x;
     $T small = x + x * (z * $p.sinh(z));
-    $T h = tx_expk_$T(1.0_T, a, 0.0_T, -1);
+    $T h = tx_exps_$T(a, -1);
     return a < 1.0_T ? small : $m.copysign(h - 0.25_T / h, x);
 }
 
 $T tx_cosh_$T($T x) {
-    $T h = tx_expk_$T(1.0_T, $m.fabs(x), 0.0_T, -1);
+    $T h = tx_exps_$T($m.fabs(x), -1);
     return h + 0.25_T / h;
-}
-
-// exp(x * x) * erfc(x) for x >= 0.5
-$T tx_erfcx_$T($T x) {
-    $T t = (x - 3.0_T) / (x + 3.0_T);
-    return $p.erfcx(t);
 }
 
 $T tx_erf_$T($T x) {
     $T a = $m.fabs(x);
-    $T z = x * x;
-    $T small = x + x * $p.erf(z);
-    $T b = a > 6.0_T ? 6.0_T : a;
-    $T large = 1.0_T - tx_expk_$T(tx_erfcx_$T(b), -b * b, 0.0_T, 0);
+    $T small = x + x * $p.erf(x * x);
+    $T b = a > $c.erf_max ? $c.erf_max : a;
+    $T v = 1.0_T / (b + 2.0_T);
+    $T large = 1.0_T - tx_exp_$T(-b * b) * (v * $p.erfcx((b - 2.0_T) * v));
     return a < 1.0_T ? small : $m.copysign(large, x);
 }
 
-// The square is split so that its rounding does not enter the exponential; the scale keeps denormal results at one rounding.
+// exp(-b * b) / (2 b + 1) * (1 + q) above 0.75. The square is split so that its rounding does not enter the exponential, the
+// quotient v + v1 is in double length, and (1 + p) * (1 + q) is expanded, so that hardly more than the last rounding counts.
 $T tx_erfc_$T($T x) {
     $T a = $m.fabs(x);
-    $T z = x * x;
-    $T small = (1.0_T - x) - x * $p.erf(z);
+    $T small = (1.0_T - x) - x * $p.erf(x * x);
     $T b = a > $c.erfc_max ? $c.erfc_max : a;
+    $T d = 2.0_T * b + 1.0_T;
+    $T v = 1.0_T / d;
+    $T w = v * d;
+    $T v1 = (((1.0_T - w) - TX_MULERR_$T(v, d, w)) - v * (1.0_T - (d - 2.0_T * b))) * v;
+    $T q = $p.erfc((b - 3.0_T) / (b + 3.0_T));
     $T h = tx_bits_$U_$T((tx_bits_$T_$U(b) + $c.half_round) & $c.half_mask);
-    $T large = tx_expk_$T(tx_erfcx_$T(b), -h * h, (h - b) * (h + b), 0);
+    $T t = -h * h * $c.log2e + $c.magic;
+    $T n = t - $c.magic;
+    $T r = TX_FMA_$T(n, -$c.ln2_hi, -h * h) + TX_FMA_$T(n, -$c.ln2_lo, (h - b) * (h + b));
+    $T p = r + r * r * $p.exp(r);
+    $T s = p + (q + q * p);
+    $T large = tx_scale_$T(v + TX_FMA_$T(v, s, v1), tx_bits_$T_$U(t) - tx_bits_$T_$U($c.magic));
     large = x < 0 ? 2.0_T - large : large;
-    return a < 1.0_T ? small : large;
+    return a < 0.75_T ? small : large;
 }
 
 $T tx_rsqrt_$T($T x) { return 1.0_T / $m.sqrt(x); }
@@ -185,43 +188,103 @@ $T tx_hypot_$T($T x, $T y) {
     return (a == $INF || b == $INF) ? $INF : r;
 }
 
+// The rounding error of p = a * b (Dekker, "A floating-point technique for extending the available precision", 1971).
+$T tx_mulerr_split_$T($T a, $T b, $T p) {
+    $T ah = tx_bits_$U_$T(tx_bits_$T_$U(a) & $c.half_mask);
+    $T bh = tx_bits_$U_$T(tx_bits_$T_$U(b) & $c.half_mask);
+    return (((ah * bh - p) + ah * (b - bh)) + (a - ah) * bh) + (a - ah) * (b - bh);
+}
+
+$T tx_mulerr_fma_$T($T a, $T b, $T p) { return $m.fma(a, b, -p); }
+
+// log2 of a positive a as *hi + *lo, to about 1.4 times the precision of the type: the series of log((1 + s) / (1 - s)) with
+// its first two terms in double length.
+void tx_log2pair_$T($T a, $T *hi, $T *lo) {
+    b8 tiny = a < $c.min_normal;
+    $T y = tiny ? a * $c.denormal_scale : a;
+    $T e = tx_exponent_$T(y) - (tiny ? $c.denormal_shift : 0.0_T);
+    $T f = tx_mantissa_$T(y) - 1.0_T;
+    $T d = 2.0_T + f;
+    $T s = f / d;
+    $T p = s * d;
+    $T s1 = (((f - p) - TX_MULERR_$T(s, d, p)) - s * (f - (d - 2.0_T))) / d;
+    $T z = s * s;
+    $T z1 = TX_MULERR_$T(s, s, z) + 2.0_T * s * s1;
+    $T t = z * $p.pow(z);
+    $T q = $c.third_hi + t;
+    $T q1 = (($c.third_hi - q) + t) + $c.third_lo;
+    $T w = z * q;
+    $T w1 = TX_MULERR_$T(z, q, w) + (z * q1 + z1 * q);
+    $T v = s * w;
+    $T v1 = TX_MULERR_$T(s, w, v) + (s * w1 + s1 * w);
+    $T l = s + v;
+    $T l1 = ((s - l) + v) + (s1 + v1);
+    $T g = l * $c.two_log2e_hi;
+    $T g1 = TX_MULERR_$T(l, $c.two_log2e_hi, g) + (l * $c.two_log2e_lo + l1 * $c.two_log2e_hi);
+    *hi = e + g;
+    *lo = ((e - *hi) + g) + g1;
+}
+
+// 2**(y * log2 |x|), then the special cases of C99.
+$T tx_pow_$T($T x, $T y) {
+    $T a = $m.fabs(x);
+    $T hi;
+    $T lo;
+    tx_log2pair_$T(a, &hi, &lo);
+    $T p = y * hi;
+    $T p1 = TX_MULERR_$T(y, hi, p) + y * lo;
+    $T c = p > $c.exp2_max ? $c.exp2_max : p;
+    c = c < $c.exp2_min ? $c.exp2_min : c;
+    $T t = c + $c.magic;
+    $T r = (c - (t - $c.magic)) + (c == p ? p1 : 0.0_T);
+    $T v = tx_scale_$T(1.0_T + r * $p.exp2(r), tx_bits_$T_$U(t) - tx_bits_$T_$U($c.magic));
+    b8 whole = $m.rint(y) == y;
+    b8 odd = whole & ($m.rint(0.5_T * y) != 0.5_T * y);
+    v = a == 1.0_T ? 1.0_T : v;
+    v = a == 0 ? (y < 0 ? $INF : 0.0_T) : v;
+    v = a == $INF ? (y < 0 ? 0.0_T : $INF) : v;
+    v = ((x < 0) & !whole & (a < $INF)) ? $NAN : v;
+    v = odd ? $m.copysign(v, x) : v;
+    v = ((x != x) | (y != y)) ? x + y : v;
+    return ((y == 0) | (x == 1.0_T)) ? 1.0_T : v;
+}
+
 //@ c | f32
-// x * 2 / pi modulo 4 in integers (Payne and Hanek, "Radian reduction for trigonometric functions", 1983): the 24-bit
-// significand times the 96 bits of 2 / pi that matter for the exponent of x. The result is the fraction of a full turn,
-// times 2**64. Right for every finite |x| >= 0.5.
-static const u32 tx_two_over_pi[8] = {
-    0x00000000u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu};
-u64 tx_turns_f32(f32 x) {
-    u32 b = tx_bits_f32_u32(x);
+// a = *quadrant * pi / 2 + *r + *r1 with |*r| <= pi / 4, for a >= 0; the quadrant counts modulo 4.
+// Integer reduction (Payne and Hanek, "Radian reduction for trigonometric functions", 1983), right for every finite a: the
+// 24-bit significand times the 96 bits of 2 / pi that matter for the exponent of a, of which the middle 64 are kept in
+// (high, low): two bits of quadrant and the fraction. Instead of a table look-up, which compilers do not vectorise well, the
+// words w0 to w3 of 2 / pi at 32-bit position p / 32 are sums (xor) of the differences between successive words.
+// The fraction becomes a float in three pieces because its leading bits may cancel.
+void tx_quarters_f32(f32 a, f32 *r, f32 *r1, u32 *quadrant) {
+    u32 b = tx_bits_f32_u32(a);
     u32 m = (b & 0x7fffffu) | 0x800000u;
-    u32 p = (((b >> 23) & 0xffu) - 120u) & 0xffu;
-    u32 i = (p >> 5) & 3u;
-    i = p >= 128u ? 4u : i;
+    u32 p = ((b >> 23) & 0xffu) - 120u;
     u32 s = p & 31u;
-    u32 w0 = tx_two_over_pi[i], w1 = tx_two_over_pi[i + 1u], w2 = tx_two_over_pi[i + 2u], w3 = tx_two_over_pi[i + 3u];
+    u32 k1 = 0u - (u32)(p >= 32u);
+    u32 k2 = 0u - (u32)(p >= 64u);
+    u32 k3 = 0u - (u32)(p >= 96u);
+    u32 k4 = 0u - (u32)(p >= 128u);
+    u32 w0 = (k1 & 0xa2f9836eu) ^ (k2 & 0xecbd9647u) ^ (k3 & 0xb26342f8u) ^ (k4 & 0x09138a11u);
+    u32 w1 = 0xa2f9836eu ^ (k1 & 0xecbd9647u) ^ (k2 & 0xb26342f8u) ^ (k3 & 0x09138a11u) ^ (k4 & 0x2e564859u);
+    u32 w2 = 0x4e441529u ^ (k1 & 0xb26342f8u) ^ (k2 & 0x09138a11u) ^ (k3 & 0x2e564859u) ^ (k4 & 0xe72105d8u);
+    u32 w3 = 0xfc2757d1u ^ (k1 & 0x09138a11u) ^ (k2 & 0x2e564859u) ^ (k3 & 0xe72105d8u) ^ (k4 & 0xc212f3eau);
     w0 = (w0 << s) | ((w1 >> 1) >> (31u - s));
     w1 = (w1 << s) | ((w2 >> 1) >> (31u - s));
     w2 = (w2 << s) | ((w3 >> 1) >> (31u - s));
-    u64 lo = (u64)m * (u64)w1 + (((u64)m * (u64)w2) >> 32);
-    return ((u64)(m * w0) << 32) + lo;
-}
-
-// The distance of |x| to the nearest multiple of pi / 2, from the fraction of a turn relative to the nearest quarter.
-// Its 64 bits become a float in three pieces because its leading bits may cancel.
-f32 tx_quarter_f32(f32 a, u64 turns) {
-    i64 d = (i64)(turns << 2) >> 2;
-    i32 high = (i32)(d >> 32);
-    f32 h = (f32)high;
-    f32 l = (f32)(high - (i32)h) * 4294967296.0f + (f32)(i32)((u32)d >> 1) * 2.0f;
+    u64 middle = (u64)m * (u64)w1 + (((u64)m * (u64)w2) >> 32);
+    u32 high = m * w0 + (u32)(middle >> 32);
+    u32 low = (u32)middle;
+    i32 d = (i32)(high << 2) >> 2;
+    f32 h = (f32)d;
+    f32 l = (f32)(d - (i32)h) * 4294967296.0f + (f32)(i32)(low >> 1) * 2.0f;
     h = h * 4294967296.0f;
-    f32 r = TX_FMA_f32(h, 3.4061215800e-19f, TX_FMA_f32(h, -9.4786344e-27f, l * 3.4061215800e-19f));
-    return a < 0.785f ? a : r;
-}
-
-// The quadrant (0 to 3) of |x|: the number of quarter turns rounded to the nearest.
-u32 tx_quadrant_f32(f32 a, u64 turns) {
-    u32 j = ((u32)(turns >> 32) + 0x20000000u) >> 30;
-    return a < 0.785f ? 0u : j;
+    f32 y = h * 3.4061217e-19f;
+    f32 y1 = TX_MULERR_f32(h, 3.4061217e-19f, y) + TX_FMA_f32(h, -9.4783964e-27f, l * 3.4061217e-19f);
+    f32 t = y + y1;
+    *r = a < 0.785f ? a : t;
+    *r1 = a < 0.785f ? 0.0f : (y - t) + y1;
+    *quadrant = a < 0.785f ? 0u : (high + 0x20000000u) >> 30;
 }
 
 f32 tx_sinpoly_f32(f32 r) {
@@ -236,9 +299,9 @@ f32 tx_cospoly_f32(f32 r) {
 
 f32 tx_sin_f32(f32 x) {
     f32 a = $m.fabs(x);
-    u64 turns = tx_turns_f32(a);
-    u32 j = tx_quadrant_f32(a, turns);
-    f32 r = tx_quarter_f32(a, turns);
+    f32 r, r1;
+    u32 j;
+    tx_quarters_f32(a, &r, &r1, &j);
     f32 y = (j & 1u) ? tx_cospoly_f32(r) : tx_sinpoly_f32(r);
     u32 sign = (tx_bits_f32_u32(x) & 0x80000000u) ^ ((j & 2u) << 30);
     y = tx_bits_u32_f32(tx_bits_f32_u32(y) ^ sign);
@@ -247,9 +310,9 @@ f32 tx_sin_f32(f32 x) {
 
 f32 tx_cos_f32(f32 x) {
     f32 a = $m.fabs(x);
-    u64 turns = tx_turns_f32(a);
-    u32 j = tx_quadrant_f32(a, turns);
-    f32 r = tx_quarter_f32(a, turns);
+    f32 r, r1;
+    u32 j;
+    tx_quarters_f32(a, &r, &r1, &j);
     f32 y = (j & 1u) ? tx_sinpoly_f32(r) : tx_cospoly_f32(r);
     y = tx_bits_u32_f32(tx_bits_f32_u32(y) ^ (((j + 1u) & 2u) << 30));
     return a < $INF ? y : $NAN;
@@ -257,12 +320,14 @@ f32 tx_cos_f32(f32 x) {
 
 f32 tx_tan_f32(f32 x) {
     f32 a = $m.fabs(x);
-    u64 turns = tx_turns_f32(a);
-    u32 j = tx_quadrant_f32(a, turns);
-    f32 r = tx_quarter_f32(a, turns);
+    f32 r, r1;
+    u32 j;
+    tx_quarters_f32(a, &r, &r1, &j);
     f32 z = r * r;
-    f32 t = r + r * (z * $p.tan(z));
-    f32 y = (j & 1u) ? -1.0f / t : t;
+    f32 u = r * (z * $p.tan(z)) + (r1 + r1 * z);
+    f32 t = r + u;
+    f32 c = -1.0f / t;
+    f32 y = (j & 1u) ? c + c * c * ((r - t) + u) : t;
     y = tx_bits_u32_f32(tx_bits_f32_u32(y) ^ (tx_bits_f32_u32(x) & 0x80000000u));
     return a < $INF ? y : $NAN;
 }
@@ -273,8 +338,8 @@ f32 tx_asin_f32(f32 x) {
     b8 large = a > 0.5f;
     f32 z = large ? 0.5f * (1.0f - a) : a * a;
     f32 s = large ? $m.sqrt(z) : a;
-    f32 p = s + s * (z * $p.asin(z));
-    f32 y = large ? 1.57079637f - (2.0f * p + 4.37113883e-8f) : p;
+    f32 p = s * (z * $p.asin(z));
+    f32 y = large ? (1.57079637f - 2.0f * s) - (2.0f * p + 4.37113883e-8f) : s + p;
     return $m.copysign(y, x);
 }
 
