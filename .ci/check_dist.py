@@ -18,7 +18,7 @@ def expected() -> set[str]:
         for path in (ROOT / room).rglob("*"):
             inside = path.relative_to(ROOT / room)
             linked = room == "tensorx" and inside.parts[0] in ("kernels", "devices")
-            wanted = path.suffix in (".py", ".pyi", ".mako", ".npz") or "templates" in inside.parts
+            wanted = path.suffix in (".py", ".pyi", ".mako", ".npz", ".md") or "templates" in inside.parts
             if path.is_file() and wanted and not linked and "__pycache__" not in inside.parts:
                 names.add(f"{package}/{inside}")
     return names
