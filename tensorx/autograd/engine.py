@@ -6,6 +6,7 @@ it: no pass counts dependencies, nothing recurses, and a cotangent is dropped as
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Any
@@ -319,7 +320,7 @@ def grad(
         grad_outputs: the gradient with respect to each output; None for a real one-element output means one.
         retain_graph: keep the saved values for another backward; default ``create_graph``.
         create_graph: record the backward too, so that the result can be differentiated.
-        only_inputs: must be True.
+        only_inputs: deprecated; without effect.
         allow_unused: return None for an input that no output depends on, instead of raising.
         is_grads_batched: every entry of ``grad_outputs`` has one more dimension in front; so has the result.
         materialize_grads: return zeros instead of None (implies ``allow_unused``).
@@ -333,8 +334,8 @@ def grad(
     (tensor([2., 4.]),)
     """
     if not only_inputs:
-        raise ValueError(
-            "grad: argument 'only_inputs' must be True; got False. Hint: use backward() to accumulate into leaves."
+        warnings.warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True)", FutureWarning, stacklevel=2
         )
     if materialize_grads and allow_unused is False:
         raise ValueError(

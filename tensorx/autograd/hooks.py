@@ -63,7 +63,7 @@ def is_tensor(value: object) -> bool:
 def _check(hook: Callable[..., Any], old: Any, new: Any) -> None:
     """Raise if ``new``, returned by ``hook``, cannot stand in for the gradient ``old``."""
     if not is_tensor(new):
-        raise TypeError(f"expected Tensor, but hook returned '{type(new).__name__}'")
+        raise TypeError(f"expected Variable, but hook returned '{type(new).__name__}'")
     name = getattr(hook, "__name__", type(hook).__name__)
     if old is None:
         raise GradError(f"hook '{name}': can't replace a None gradient with a non-None value")

@@ -81,7 +81,7 @@ def test_hook_results_are_checked():
     for result, error, text in (
         (tx.ones(3), RuntimeError, "has changed the size of value"),
         (tx.ones(2, dtype=tx.float64), RuntimeError, "has changed the type of value"),
-        (3, TypeError, "expected Tensor, but hook returned 'int'"),
+        (3, TypeError, "expected Variable, but hook returned 'int'"),
     ):
         y = leaf(1.0, 2.0) * 2.0
         y.register_hook(lambda g, result=result: result)
