@@ -126,9 +126,9 @@ class OpenCLBackend(Backend):
         """Use raises from now on, and nothing is released: a driver's release calls wait for threads that the child
         does not have.
         """
-        from tensorx.devices import opencl_device
+        from tensorx.devices.opencl_program import GATE
 
-        opencl_device.forked = True
+        GATE.forked = True
         self._lock = threading.Lock()
         for device in self._found or ():
             for thing in device.opened():
@@ -138,8 +138,11 @@ class OpenCLBackend(Backend):
         """Before the interpreter takes things apart in any order: finish the work and let no block go back to a pool
         that is gone.
         """
-        if os.getpid() != self._pid:
+        if os.getpid() != self._pid or not self._found:
             return
+        from tensorx.devices.opencl_program import GATE
+
+        GATE.close()
         for device in self._found or ():
             device.close()
 

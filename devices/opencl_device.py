@@ -21,15 +21,12 @@ from tensorx.devices.base import (
     alloc_with_retry,
     code_traits,
     raise_compile_error,
-    raise_forked,
 )
-from tensorx.devices.opencl_program import PROBE, PROBE_BYTES, Kernel, OpenCLEvent, has_fast_fma
+from tensorx.devices.opencl_program import GATE, PROBE, PROBE_BYTES, Kernel, OpenCLEvent, has_fast_fma
 from tensorx.errors import DeviceLost, KernelError
 from tensorx.kernels.capabilities import Capabilities
 
 _CORRECT_DIVIDE_SQRT = "-cl-fp32-correctly-rounded-divide-sqrt"
-
-forked = False  # set in a child whose parent had enumerated the platforms
 
 
 class OpenCL(Device):
@@ -50,6 +47,9 @@ class OpenCL(Device):
         single = int(device.single_fp_config)
         self._correct_sqrt = bool(single & int(cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT))
         self._options = _CORRECT_DIVIDE_SQRT.encode() if self._correct_sqrt else b""
+        # The pool rounds sizes up by less than an eighth; a buffer so large that the device would refuse that is not
+        # pooled.
+        self._largest_pooled = device.max_mem_alloc_size // 8 * 7
         self._lock = threading.Lock()
         self._peak = 0
 
@@ -86,11 +86,12 @@ class OpenCL(Device):
             total_mem=d.global_mem_size,
             compute_units=d.max_compute_units,
             simd_width=max(d.native_vector_width_float, 1),
-            fast_fma=has_fast_fma(self._built(PROBE), self._queue, self._allocator(PROBE_BYTES))
-            if self.cpu_like
-            else True,
+            fast_fma=not self.cpu_like or self._fast_fma(),
             correct_sqrt=self._correct_sqrt,
         ).masked()
+
+    def _fast_fma(self) -> bool:
+        return has_fast_fma(self._built(PROBE), self._queue, self._allocator(PROBE_BYTES))
 
     @functools.cached_property
     def fingerprint(self) -> str:  # type: ignore[override]
@@ -106,22 +107,23 @@ class OpenCL(Device):
         return "|".join(map(str, ("opencl", *parts)))
 
     def open(self) -> None:
-        if forked:
-            raise_forked("opencl")
-        assert self._pool is not None
-        assert self.capabilities is not None
+        with GATE:
+            assert self._pool is not None
+            assert self.capabilities is not None
 
     def alloc(self, nbytes: int) -> Buffer:
-        if forked:
-            raise_forked("opencl")
+        GATE.check()
+        if nbytes <= self.capabilities.max_alloc:
+            buffer = self._attempt(nbytes or 1)
+            if buffer is not None:
+                return buffer
         return alloc_with_retry(self, nbytes, functools.partial(self._attempt, nbytes or 1))
 
     def _attempt(self, nbytes: int) -> Buffer | None:
         pool = self._pool
-        rounded = pool.alloc_size(pool.bin_number(nbytes)) > self._device.max_mem_alloc_size
         try:
             with self._lock:
-                buffer = self._allocator(nbytes) if rounded else pool.allocate(nbytes)
+                buffer = pool.allocate(nbytes) if nbytes <= self._largest_pooled else self._allocator(nbytes)
         except cl.MemoryError:
             return None
         # Looked at afterwards: only the pool knows whether a cached block served the call.
@@ -134,18 +136,16 @@ class OpenCL(Device):
         self._copy(array, buffer, array.nbytes, src_offset=byte_offset)
 
     def copy(self, dst: Buffer, dst_byte_offset: int, src: Buffer, src_byte_offset: int, nbytes: int) -> None:
-        if forked:
-            raise_forked("opencl")
+        GATE.check()
         if nbytes:
             cl.enqueue_copy(
                 self._queue, dst, src, byte_count=nbytes, dst_offset=dst_byte_offset, src_offset=src_byte_offset
             )
 
     def _copy(self, dst: Any, src: Any, nbytes: int, **offset: int) -> None:
-        if forked:
-            raise_forked("opencl")
-        if nbytes:
-            cl.enqueue_copy(self._queue, dst, src, is_blocking=True, **offset)
+        with GATE:
+            if nbytes:
+                cl.enqueue_copy(self._queue, dst, src, is_blocking=True, **offset)
 
     def _built(self, text: str) -> Any:
         """A built program, straight from the driver: pyopencl's own build caches on disk and warns about harmless
@@ -160,20 +160,17 @@ class OpenCL(Device):
         return program
 
     def build(self, source: Source) -> bytes:
-        if forked:
-            raise_forked("opencl")
-        return bytes(self._built(source.text).get_info(cl.program_info.BINARIES)[0])
+        with GATE:
+            return bytes(self._built(source.text).get_info(cl.program_info.BINARIES)[0])
 
     def load(self, blob: bytes, source: Source) -> dict[str, Kernel]:
-        if forked:
-            raise_forked("opencl")
-        program = cl._cl._Program(self._context, [self._device], [blob])
-        program._build(self._options, [self._device])
-        return {entry: Kernel(program, entry, layout) for entry, layout in source.entries}
+        with GATE:
+            program = cl._cl._Program(self._context, [self._device], [blob])
+            program._build(self._options, [self._device])
+            return {entry: Kernel(program, entry, layout) for entry, layout in source.entries}
 
     def launch(self, kernel: Kernel, grid: Grid | None, args: Sequence[Any]) -> None:
-        if forked:
-            raise_forked("opencl")
+        GATE.check()
         assert grid is not None
         if 0 in grid.global_size:
             return
@@ -187,13 +184,11 @@ class OpenCL(Device):
             raise (DeviceLost if lost else KernelError)(text) from error
 
     def synchronize(self) -> None:
-        if forked:
-            raise_forked("opencl")
-        self._queue.finish()
+        with GATE:
+            self._queue.finish()
 
     def event(self) -> OpenCLEvent:
-        if forked:
-            raise_forked("opencl")
+        GATE.check()
         return OpenCLEvent(cl.enqueue_marker(self._queue))
 
     def memory_stats(self) -> dict[str, int]:
@@ -202,8 +197,7 @@ class OpenCL(Device):
         return {"used": active, "cached": managed - active, "peak": self._peak, "limit": self.capabilities.total_mem}
 
     def empty_cache(self) -> None:
-        if forked:
-            raise_forked("opencl")
+        GATE.check()
         self._peak = max(self._peak, self._pool.managed_bytes)
         with self._lock:
             self._pool.free_held()

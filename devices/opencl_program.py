@@ -13,6 +13,7 @@ import numpy as np
 import pyopencl as cl
 from pyopencl import LocalMemory
 
+from tensorx.devices.base import raise_forked
 from tensorx.errors import KernelError
 
 #: struct codes of scalars that pyopencl packs itself; a C long is 64 bits wherever _LONG_IS_64.
@@ -34,6 +35,46 @@ PROBE(with_fma, fma)
 PROBE(with_muladd, MULADD)
 """
 PROBE_BYTES = 6 * 32
+
+
+class Gate:
+    """Who may enter the driver: nobody in a forked child, and at exit only the thread that ends the process.
+
+    A thread that waits inside the driver has let go of the interpreter. Should the interpreter end meanwhile, it
+    would end the thread at its return, in the middle of C++ frames, and C++ then aborts the process. So blocking
+    calls pass here, and :meth:`close` waits for them.
+    """
+
+    def __init__(self) -> None:
+        self.forked = False  # the parent had enumerated the platforms: a driver's threads do not exist in the child
+        self._inside: set[int] = set()
+        self._closer: int | None = None
+
+    def check(self) -> None:
+        if self.forked:
+            raise_forked("opencl")
+
+    def __enter__(self) -> None:
+        me = threading.get_ident()
+        self._inside.add(me)  # before looking, so that close() sees this thread or this thread sees close()
+        if self.forked or self._closer not in (None, me):
+            self._inside.discard(me)
+            self.check()
+            raise SystemExit  # in a thread: ends it without a word
+
+    def __exit__(self, *exc: object) -> None:
+        self._inside.discard(threading.get_ident())
+
+    def close(self) -> None:
+        """Keep other threads out; wait up to ten seconds for those inside."""
+        self._closer = threading.get_ident()
+        for _ in range(10_000):
+            if not self._inside - {self._closer}:
+                break
+            time.sleep(0.001)
+
+
+GATE = Gate()
 
 
 class Kernel:
@@ -85,10 +126,12 @@ class OpenCLEvent:
         self._event = event
 
     def wait(self) -> None:
-        self._event.wait()
+        with GATE:
+            self._event.wait()
 
     @property
     def done(self) -> bool:
+        GATE.check()
         return int(self._event.command_execution_status) == 0  # CL_COMPLETE
 
     def elapsed(self, end: OpenCLEvent) -> float:
