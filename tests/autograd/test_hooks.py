@@ -183,3 +183,24 @@ def test_multi_grad_hook():
     handle.remove()
     (x * w).backward()
     assert len(seen) == 3
+
+
+def test_retained_gradient_follows_in_place_writes():
+    x = leaf(1.0, 2.0)
+    y = x * 2.0
+    seen = []
+    y.register_hook(lambda g: seen.append(("before", g.tolist())))
+    y.retain_grad()
+    y.mul_(3.0)
+    y.register_hook(lambda g: seen.append(("after", g.tolist())))
+    (y * 5.0).sum().backward()
+    assert y.grad.tolist() == [5.0, 5.0]
+    assert seen == [("after", [5.0, 5.0]), ("before", [15.0, 15.0])]
+    base = x * 1.0
+    part = base[:1]
+    part.retain_grad()
+    part.mul_(3.0)
+    (base * 5.0).sum().backward(retain_graph=True)
+    assert part.grad is None  # nothing used the view after the write: the write is in the history of the base
+    (part * 7.0).sum().backward()
+    assert part.grad.tolist() == [7.0]
