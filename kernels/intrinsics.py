@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tensorx.errors import RenderError
-from tensorx.kernels.polynomials import CONSTANTS, POLYNOMIALS
+from .polynomials import CONSTANTS, POLYNOMIALS
 
 if TYPE_CHECKING:
-    from tensorx.kernels.capabilities import Capabilities
+    from .capabilities import Capabilities
 
 SIGNED = ("i8", "i16", "i32", "i64")
 UNSIGNED = ("u8", "u16", "u32", "u64")

@@ -136,19 +136,19 @@ $T tx_fmod_$T($T a, $T b) { return $m.fmod(a, b); }
 // Has the sign of the divisor.
 $T tx_remainder_$T($T a, $T b) {
     $T r = $m.fmod(a, b);
-    return (r != 0 && (r < 0) != (b < 0)) ? r + b : r;
+    return ((r != 0) & ((r < 0) != (b < 0))) ? r + b : r;
 }
 
 $T tx_truncdiv_$T($T a, $T b) { return $m.trunc(a / b); }
 
 // Exact up to the last rounding: floor(a / b) alone is wrong where the quotient rounds up to an integer (1 // 0.1 is 9).
+// The conditions are numbers: nested selections crash the vectoriser of Intel's OpenCL runtime 2025.
 $T tx_floordiv_$T($T a, $T b) {
     $T r = $m.fmod(a, b);
-    $T q = (a - r) / b;
-    q = (r != 0 && (r < 0) != (b < 0)) ? q - 1.0_T : q;
+    $T q = (a - r) / b - ($T)((r != 0) & ((r < 0) != (b < 0)));
     $T f = $m.floor(q);
-    f = (q - f > 0.5_T) ? f + 1.0_T : f;
-    f = (q != 0) ? f : $m.copysign(0.0_T, a / b);
+    f = f + ($T)(q - f > 0.5_T);
+    f = q != 0 ? f : $m.copysign(0.0_T, a / b);
     return b == 0 ? a / b : f;
 }
 
@@ -176,7 +176,7 @@ $T tx_digamma_$T($T x) {
     $T shift = 0.0_T;
     $T y = x;
     b8 reflect = x < 0;
-    $T f = x - $m.trunc(x);
+    $T f = x - $m.rint(x);
     y = reflect ? 1.0_T - x : y;
     for (int k = 0; k < 10; k++) {
         shift = y < 10.0_T ? shift - 1.0_T / y : shift;
@@ -188,7 +188,7 @@ $T tx_digamma_$T($T x) {
     $T r = tx_log_$T(y) - 0.5_T / y - s + shift;
     $T c = 3.14159265358979323846_T / tx_tan_$T(3.14159265358979323846_T * f);
     r = reflect ? r - c : r;
-    r = (reflect && f == 0) ? $NAN : r;
+    r = (reflect & (f == 0)) ? $NAN : r;
     r = x == 0 ? $m.copysign($INF, -x) : r;
     return x == $INF ? x : r;
 }
