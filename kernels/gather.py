@@ -1,20 +1,21 @@
-"""Gather: every output element from the source element that index operands name (index, take_along_dim, embedding, index_select).
+"""Gather: output elements from the source elements that index operands name (index, take_along_dim, embedding).
 
-Operands: output ``y0``; inputs ``x0`` (the source) and ``i0 .. i{m-1}`` (i64 or i32), all walked over the same R coordinates.
-``body`` assigns ``y0`` from ``x0``; without one, elements are moved as they are.
+Operands: output ``y0``; inputs ``x0`` (the source) and ``i0 .. i{m-1}`` (i64 or i32), all walked over the same R
+coordinates. ``body`` assigns ``y0`` from ``x0``; without one, elements are moved as they are.
 
-Params: ``n_index`` = m; ``error`` (default True): a bad index goes to the error cell.  Scalars: with ``error``, the first one must
-be ``("code", "i32")``: index operand j reports ``code + j`` (from 1 up, so that a call reserves m codes), the linear position and
-the index as given.
+Params: ``n_index`` = m; ``error`` (default True): a bad index goes to the error cell. Scalars: with ``error``, the
+first one must be ``("code", "i32")``: index operand j reports ``code + j`` (from 1 up, so that a call reserves m
+codes), the linear position and the index as given.
 
-Sizes: ``n0 .. n{R-1}``, then for every index operand its extent and the source's stride: ``e0, t0, e1, t1, ...``.  Strides:
-``y0``, ``x0``, ``i0``, ... over the R coordinates; a coordinate that an index replaces has stride 0 in ``x0``.
+Sizes: ``n0 .. n{R-1}``, then for every index operand its extent and the source's stride: ``e0, t0, e1, t1, ...``.
+Strides: ``y0``, ``x0``, ``i0``, ... over the R coordinates; a coordinate that an index replaces has stride 0 in
+``x0``.
 
-The source element is at ``x0_o + sum_j index_j * t_j + sum_r c_r * x0_s_r``.  Indices from -e to -1 count from the end.  A bad
-index reads as 0, so the caller rejects an extent of 0 (with a non-empty output) itself.
+The source element is at ``x0_o + sum_j index_j * t_j + sum_r c_r * x0_s_r``. Indices from -e to -1 count from the
+end. A bad index reads as 0, so the caller rejects an extent of 0 (with a non-empty output) itself.
 
-Access ``'k'`` of an index operand promises that it does not change along the last coordinate (its last stride is passed, and is
-0): in the C dialect the last axis is then a plain copy loop.
+Access ``'k'`` of an index operand promises that it does not change along the last coordinate (its last stride is
+passed, and is 0): in the C dialect the last axis is then a plain copy loop.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ def layout(spec: KernelSpec) -> tuple[Arg, ...]:
     """
     error = spec.param("error", True)
     if error and spec.scalars[:1] != (("code", "i32"),):
-        raise RenderError(f"{spec.family}: the first scalar must be ('code', 'i32'); got {spec.scalars[:1]}. Hint: or error=False")
+        raise RenderError(
+            f"{spec.family}: the first scalar must be ('code', 'i32'); got {spec.scalars[:1]}. Hint: or set error=False"
+        )
     extents = indexing.sizes(spec.rank)
     for j in range(spec.param("n_index")):
         extents += [f"e{j}", f"t{j}"]
@@ -70,7 +73,7 @@ def is_hoisted(spec: KernelSpec) -> bool:
 
 
 def read_index(operand: Operand, coords: Sequence[str], position: str, error: bool, bad: str) -> str:
-    """Statements that declare ``w<j>``, the checked and wrapped index of operand ``i<j>`` at ``coords``; ``bad`` is done for a bad one."""
+    """Statements that declare ``w<j>``, the wrapped index of operand ``i<j>``, and do ``bad`` for a bad one."""
     j = operand.name[1:]
     lines = [
         f"const i64 r{j} = TX_LOAD_{operand.dtype}(i{j}_p, {indexing.offset(operand, coords)});",

@@ -1,11 +1,11 @@
-"""What the scan, gather, put, sort and nonzero templates share: names of sizes and strides, element offsets, the loop over items.
+"""What the scan, gather, put, sort and nonzero templates share: argument names, element offsets, the loop over items.
 
 Access classes of an operand over the axes of its iteration space, in the order of the coordinates:
 
 - ``'b'``: one element for all, no strides;
 - ``'c'``: the last axis has stride one, so strides of the outer axes only;
-- ``'k'``: like ``'s'``, with a promise that the template names (the scan: the last kept axis is the dense one; an index
-  operand of gather and put: nothing changes along the last axis);
+- ``'k'``: like ``'s'``, with a promise that the template names (the scan: the last kept axis is the dense one; an
+  index operand of gather and put: nothing changes along the last axis);
 - ``'s'``: one stride for every axis;
 - ``'p'``: packed scratch, addressed by the template alone, no strides.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .capabilities import Capabilities
     from .dialect import Dialect
 
-__all__ = ["each", "inset", "grid", "group", "offset", "shift", "sizes", "strides"]
+__all__ = ["each", "grid", "group", "inset", "offset", "shift", "sizes", "strides"]
 
 
 def sizes(rank: int) -> list[str]:
@@ -87,7 +87,7 @@ def grid(items: int, size: int) -> Grid:
 
 
 def each(d: Dialect, index: str, total: str, work: str) -> str:
-    """Head of the block that runs for ``item`` = 0 .. ``total`` - 1: a work item each, or a loop, parallel if there is enough ``work``."""
+    """Head of the block that runs for ``item`` = 0 .. ``total`` - 1: a work item each, or a loop."""
     if d.grid:
         return f"const {index} item = ({index})TX_GID(0);\n  if (item < {total}) {{"
     return f"TX_PARALLEL({work})\n  for ({index} item = 0; item < {total}; item++) {{"

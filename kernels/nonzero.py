@@ -1,7 +1,7 @@
 """Nonzero: the coordinates of the set elements, given the inclusive scan of the mask.
 
-Operands: output ``y0`` (i64 ``[count, R]``, packed), input ``x0`` (i64, packed, the inclusive scan of the mask in row-major order;
-its last element is ``count``).  Both have access ``'p'``.  Sizes: ``n0 .. n{R-1}``; no strides.
+Operands: output ``y0`` (i64 ``[count, R]``, packed), input ``x0`` (i64, packed, the inclusive scan of the mask in
+row-major order; its last element is ``count``). Both have access ``'p'``. Sizes: ``n0 .. n{R-1}``; no strides.
 """
 
 from __future__ import annotations

@@ -1,21 +1,22 @@
-"""Put: every value element to the destination element that index operands name (index_put, scatter, index_add, embedding's gradient).
+"""Put: values to the destination elements that index operands name (index_put, scatter, index_add, a lookup's gradient).
 
-Operands: output ``y0`` (the destination, updated in place), inputs ``x0`` (the values) and ``i0 .. i{m-1}`` (i64 or i32), all walked
-over the same R coordinates of the values.  ``body`` assigns ``v0`` (``v0r``, ``v0i``), in the compute dtype of ``y0``, from
-``x0`` and scalars; it defaults to a cast of ``x0``.
+Operands: output ``y0`` (the destination, updated in place), inputs ``x0`` (the values) and ``i0 .. i{m-1}`` (i64 or
+i32), all walked over the same R coordinates of the values. ``body`` assigns ``v0`` (``v0r``, ``v0i``), in the compute
+dtype of ``y0``, from ``x0`` and scalars; it defaults to a cast of ``x0``.
 
-Params: ``n_index`` and ``error`` as for :mod:`tensorx.kernels.gather` (a bad index stores nothing); ``accumulate`` none | add | mul | max | min;
-``deterministic``.  Sizes and strides as for gather, with ``y0`` in the place of the source: the destination is at
-``y0_o + sum_j index_j * t_j + sum_r c_r * y0_s_r``.
+Params: ``n_index`` and ``error`` as for :mod:`tensorx.kernels.gather` (a bad index stores nothing); ``accumulate``
+none | add | mul | max | min; ``deterministic``. Sizes and strides as for gather, with ``y0`` in the place of the
+source: the destination is at ``y0_o + sum_j index_j * t_j + sum_r c_r * y0_s_r``.
 
-Without ``deterministic`` each coordinate is a work item, and duplicates meet in atomics: native where the dialect has them, else a
-compare-and-swap loop on the 32 or 64 bit word around the element (so that a buffer's size is a multiple of 4 bytes).  Plain stores of
-duplicates race: some one of the values stays.
+Without ``deterministic`` each coordinate is a work item, and duplicates meet in atomics: native where the dialect has
+them, else a compare-and-swap loop on the 32 or 64 bit word around the element (so that a buffer's size is a multiple
+of 4 bytes). Plain stores of duplicates race: some one of the values stays.
 
-With ``deterministic`` two more sizes follow, ``owners`` and ``lanes`` (from :func:`deal`).  Each destination belongs to one owner, who
-walks all indices in order and updates his own: no atomics, additions in the order of the values, the last value stays, and the result
-does not depend on the number of owners.  Where no index changes along the last coordinate (access ``'k'`` or ``'b'``), ``lanes`` work
-items of an owner share that axis.  :func:`must_be_deterministic` says when this is the only form.
+With ``deterministic`` two more sizes follow, ``owners`` and ``lanes`` (from :func:`deal`). Each destination belongs
+to one owner, who walks all indices in order and updates his own: no atomics, additions in the order of the values,
+the last value stays, and the result does not depend on the number of owners. Where no index changes along the last
+coordinate (access ``'k'`` or ``'b'``), ``lanes`` work items of an owner share that axis.
+:func:`must_be_deterministic` says when this is the only form.
 """
 
 from __future__ import annotations
@@ -88,15 +89,16 @@ def value(spec: KernelSpec) -> str:
 
 
 def atomic(spec: KernelSpec, d: Dialect, caps: Capabilities) -> list[str]:
-    """Lines that update the destination element at the offset ``to`` with ``v0``, whoever else does so at the same time."""
+    """Lines that update the destination element at offset ``to`` with ``v0``, whoever else does so at the same time."""
     accumulate, storage = spec.param("accumulate", "none"), spec.outputs[0].dtype
     if is_complex(storage):
         real, lines = part(storage), []
         for p, place in (("r", "2 * to"), ("i", "2 * to + 1")):
-            lines += ["{", f"  const {real} v0 = v0{p};", *("  " + line for line in _atomic(accumulate, real, place, d, caps)), "}"]
+            inner = [f"const {real} v0 = v0{p};", *_atomic(accumulate, real, place, d, caps)]
+            lines += ["{", *("  " + line for line in inner), "}"]
         return lines
     if held(storage) != held(spec.outputs[0].compute):
-        raise RenderError(f"put: the destination's compute dtype must be {held(storage)}; got {spec.outputs[0].compute}")
+        raise RenderError(f"put: the compute dtype of y0 must be {held(storage)}; got {spec.outputs[0].compute}")
     return _atomic(accumulate, storage, "to", d, caps)
 
 
@@ -116,7 +118,9 @@ def _atomic(accumulate: str, storage: str, place: str, d: Dialect, caps: Capabil
     decode, encode = _bits(storage, word, element)
     code = held(storage)
     return [
-        *ready, f"TX_GLOBAL {word} *word = (TX_GLOBAL {word} *)({start});", f"{word} seen, old = TX_ATOMIC_READ_{word}(word);",
+        *ready,
+        f"TX_GLOBAL {word} *word = (TX_GLOBAL {word} *)({start});",
+        f"{word} seen, old = TX_ATOMIC_READ_{word}(word);",
         "do {", "  seen = old;", f"  const {code} cur = {decode};", f"  {code} y0;", f"  {combine(accumulate, code)}",
         f"  const {word} bits = {encode};", f"  old = TX_CAS_{word}(word, seen, {merged});", "} while (old != seen);",
     ]  # fmt: skip
@@ -139,9 +143,12 @@ def context(spec: KernelSpec, caps: Capabilities) -> dict[str, Any]:
     accumulate, deterministic = spec.param("accumulate", "none"), bool(spec.param("deterministic"))
     storage = spec.outputs[0].dtype
     if accumulate not in ACCUMULATE or (is_complex(storage) and accumulate in ("max", "min")):
-        raise RenderError(f"put: param 'accumulate' must be one of {', '.join(ACCUMULATE)} (no order for complex); got {accumulate!r}")
+        choices = ", ".join(ACCUMULATE)
+        raise RenderError(
+            f"put: param 'accumulate' must be one of {choices} (no order for complex); got {accumulate!r}"
+        )
     if not deterministic and must_be_deterministic(storage, accumulate, caps):
-        raise RenderError(f"put: {storage} with accumulate={accumulate!r} needs param deterministic=True on this device")
+        raise RenderError(f"put: {storage}, accumulate={accumulate!r} needs param deterministic=True on this device")
     d = dialect(caps.dialect)
     return {
         "X": indexing, "group": indexing.group(caps, heavy=deterministic), "indices": gather.index_operands(spec),

@@ -6,16 +6,19 @@ Operands: outputs ``y0`` (value) and, for max and min, ``y1`` (i64 index); input
 Params: ``op`` sum | prod | max | min; ``kept`` K; ``acc`` the accumulate code; ``reverse``; ``stage``:
 
 - ``full``: one work item walks a row;
-- ``partial``: a work item reduces one chunk of ``chunk`` elements; outputs are packed scratch ``y0[rows, splits]`` of dtype acc (and
-  ``y1[rows, splits]`` i64), access ``'p'``;
-- ``apply``: a work item walks one chunk, starting from the totals of the chunks before it, which are the last inputs (access ``'p'``).
+- ``partial``: a work item reduces one chunk of ``chunk`` elements; outputs are packed scratch ``y0[rows, splits]`` of
+  dtype acc (and ``y1[rows, splits]`` i64), access ``'p'``;
+- ``apply``: a work item walks one chunk, starting from the totals of the chunks before it, which are the last inputs
+  (access ``'p'``).
 
-Sizes: ``n0 .. n{K-1}``, ``n`` (the scanned extent), then ``chunk`` unless the stage is full; splits = ceil(n / chunk).  Strides:
-operand by operand over the kept axes, then the scanned one (the rules of :mod:`tensorx.kernels.indexing`; ``'k'`` says that
-the last kept axis is the dense one, so that the C dialect walks ``LANES`` rows at once).
+Sizes: ``n0 .. n{K-1}``, ``n`` (the scanned extent), then ``chunk`` unless the stage is full; splits = ceil(n /
+chunk). Strides: operand by operand over the kept axes, then the scanned one (the rules of
+:mod:`tensorx.kernels.indexing`; ``'k'`` says that the last kept axis is the dense one, so that the C dialect walks
+``LANES`` rows at once).
 
-Sums are blocked: a running sum inside blocks of ``BLOCK`` elements, added to the sum of the blocks before, so that the scan of
-2**25 ones in f32 ends with 2**25.  Max and min take NaN as greater (less) than all and the last index among equals.
+Sums are blocked: a running sum inside blocks of ``BLOCK`` elements, added to the sum of the blocks before, so that
+the scan of 2**25 ones in f32 ends with 2**25. Max and min take NaN as greater (less) than all and the last index
+among equals.
 """
 
 from __future__ import annotations
@@ -27,8 +30,8 @@ from typing import TYPE_CHECKING, Any
 from . import indexing
 from .dialect import dialect
 from .geometry import Grid, ceil_div
-from .text import cast, held
 from .spec import Arg, KernelSpec, arguments, is_complex, is_float, part
+from .text import cast, held
 
 if TYPE_CHECKING:
     from .capabilities import Capabilities
@@ -45,8 +48,10 @@ _INFINITY = {"f32": "tx_bits_u32_f32(0x7f800000u)", "f64": "tx_bits_u64_f64(0x7f
 def layout(spec: KernelSpec) -> tuple[Arg, ...]:
     """The argument list.
 
+    >>> from tensorx.kernels.spec import Operand
     >>> y, x = Operand("y0", "f32", "f32", "s"), Operand("x0", "f32", "f32", "s")
-    >>> [a.name for a in layout(KernelSpec("scan", "f", (y,), (x,), params=(("kept", 1), ("op", "sum"), ("acc", "f32"))))][4:]
+    >>> spec = KernelSpec("scan", "f", (y,), (x,), params=(("kept", 1), ("op", "sum"), ("acc", "f32")))
+    >>> [a.name for a in layout(spec)][4:]
     ['n0', 'n', 'y0_s0', 'y0_s1', 'x0_s0', 'x0_s1']
     """
     kept = spec.param("kept")
@@ -111,8 +116,9 @@ def context(spec: KernelSpec, caps: Capabilities) -> dict[str, Any]:
     op, acc, kept = spec.param("op"), spec.param("acc"), spec.param("kept")
     dense = any(operand.access == "k" for operand in spec.operands) and not dialect(caps.dialect).grid
     return {
-        "op": op, "acc": acc, "kept": kept, "stage": spec.param("stage", "full"), "reverse": spec.param("reverse", False),
-        "lanes": LANES if dense and kept else 1, "block": BLOCK if op == "sum" and (is_float(acc) or is_complex(acc)) else 0,
+        "op": op, "acc": acc, "kept": kept, "stage": spec.param("stage", "full"),
+        "reverse": spec.param("reverse", False), "lanes": LANES if dense and kept else 1,
+        "block": BLOCK if op == "sum" and (is_float(acc) or is_complex(acc)) else 0,
         "X": indexing, "fold": lambda *names: fold(op, acc, *names), "state": lambda name: state(spec, name),
         "value": value(spec), "group": indexing.group(caps, heavy=True),
         "scratch": [operand for operand in spec.inputs if operand.access == "p"],

@@ -1,18 +1,20 @@
-"""Stable merge sort of rows, with the permutation: a first pass sorts short blocks, then each pass merges neighbouring runs.
+"""Stable merge sort of rows, with the permutation: one pass sorts short blocks, each further one merges pairs of runs.
 
-Stage ``block`` reads the input ``x0`` and writes keys ``y0`` and positions ``y1`` (i64 or i32), sorted in blocks of ``BLOCK``.
-Stage ``merge`` reads keys ``x0`` and positions ``x1`` with runs of ``width`` elements and writes ``y0``, ``y1`` with runs of
-``2 * width``.  The host goes from pass to pass between two pairs of scratch arrays; :func:`widths` lists the merges.  The keys of
-all stages have the input's storage dtype, so a pass may as well read the input or write the result in place of scratch.
+Stage ``block`` reads the input ``x0`` and writes keys ``y0`` and positions ``y1`` (i64 or i32), sorted in blocks of
+``BLOCK``. Stage ``merge`` reads keys ``x0`` and positions ``x1`` with runs of ``width`` elements and writes ``y0``,
+``y1`` with runs of ``2 * width``. The host goes from pass to pass between two pairs of scratch arrays; :func:`widths`
+lists the merges. The keys of all stages have the input's storage dtype, so a pass may as well read the input or write
+the result in place of scratch.
 
-Params: ``kept`` K; ``stage``; ``descending``.  Sizes: ``n0 .. n{K-1}``, ``n``, and for merge ``width`` and ``chunk`` (elements that
-one work item writes, from :func:`chunk`).  Strides: operand by operand over the kept axes, then the sorted one (the rules of
-:mod:`tensorx.kernels.indexing`, ``'p'`` excluded).
+Params: ``kept`` K; ``stage``; ``descending``. Sizes: ``n0 .. n{K-1}``, ``n``, and for merge ``width`` and ``chunk``
+(elements that one work item writes, from :func:`chunk`). Strides: operand by operand over the kept axes, then the
+sorted one (the rules of :mod:`tensorx.kernels.indexing`, ``'p'`` excluded).
 
 NaN is the greatest key: last when ascending, first when descending; equal keys (also 0.0 and -0.0) keep their order.
 
-A merging work item finds its share of the two runs by a binary search along the diagonal of the merge (Green, Odeh, Birk: "Merge
-path", 2012) and then writes ``chunk`` elements in sequence, so that even the last merge of a single row is parallel.
+A merging work item finds its share of the two runs by a binary search along the diagonal of the merge (Green, Odeh,
+Birk: "Merge path", 2012) and then writes ``chunk`` elements in sequence, so that even the last merge of a single row
+is parallel.
 """
 
 from __future__ import annotations
@@ -72,8 +74,8 @@ def context(spec: KernelSpec, caps: Capabilities) -> dict[str, Any]:
     """Names that the template uses beside the common ones."""
     code, descending = spec.inputs[0].compute, bool(spec.param("descending"))
     return {
-        "X": indexing, "group": indexing.group(caps, heavy=True), "kept": spec.param("kept"), "stage": spec.param("stage"),
-        "block": BLOCK, "before": lambda a, b: before(a, b, code, descending),
+        "X": indexing, "group": indexing.group(caps, heavy=True), "kept": spec.param("kept"),
+        "stage": spec.param("stage"), "block": BLOCK, "before": lambda a, b: before(a, b, code, descending),
     }  # fmt: skip
 
 
@@ -81,4 +83,6 @@ def geometry(spec: KernelSpec, caps: Capabilities, extents: Sequence[int]) -> Gr
     """A work item for every block, or for every chunk of a merge."""
     kept = spec.param("kept")
     per_item = extents[kept + 2] if spec.param("stage") == "merge" else BLOCK
-    return indexing.grid(math.prod(extents[:kept]) * ceil_div(extents[kept], per_item), indexing.group(caps, heavy=True))
+    return indexing.grid(
+        math.prod(extents[:kept]) * ceil_div(extents[kept], per_item), indexing.group(caps, heavy=True)
+    )

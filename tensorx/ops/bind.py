@@ -1,0 +1,171 @@
+"""From rows to Python callables: functions, methods, in-place forms, ``out=``, operators."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tensorx.ops import schema as S
+from tensorx.ops import table
+from tensorx.ops.dispatch import call
+from tensorx.ops.table import Op
+from tensorx.tensor import Tensor
+
+#: Python operator -> stem of its dunder methods.
+SYMBOLS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul", "&": "and", "|": "or",
+           "^": "xor", "<<": "lshift", ">>": "rshift", "==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "neg": "neg",
+           "abs": "abs", "~": "invert"}
+COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
+UNARY = ("neg", "abs", "~")
+
+
+def takes_numbers(op: Op) -> bool:
+    """Elementwise rows take Python numbers where the schema says Tensor (weakly typed), as PyTorch's Scalar overloads do."""
+    return op.kind.name == "ELEMENTWISE"
+
+
+def resolve(ops: Sequence[Op], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Op, tuple[Any, ...]]:
+    """The first overload that the arguments fit, with the bound arguments. TypeError that says why none does."""
+    reasons = []
+    for op in ops:
+        try:
+            return op, S.bind(op.schema, args, kwargs, takes_numbers(op))
+        except S.Mismatch as e:
+            reasons.append(str(e))
+    if len(reasons) == 1:
+        raise TypeError(reasons[0])
+    raise TypeError(f"{ops[0].schema.name}: no overload takes these arguments:\n  " + "\n  ".join(f"{o.schema.text}: {r}" for o, r in zip(ops, reasons, strict=True)))
+
+
+def run(op: Op, args: tuple[Any, ...], out: Any) -> Any:
+    """Run a bound call: composites are plain functions, all else passes the door."""
+    if out is not None and not isinstance(out, tuple):
+        out = (out,)
+    if op.kind.name == "COMPOSITE":
+        result = op.body(*args)
+        return result if out is None else copy_results(op, result, out)
+    result = call(op, args, out)
+    return result if len(op.schema.returns) == 1 else named(op, result)
+
+
+def copy_results(op: Op, result: Any, out: tuple[Tensor, ...]) -> Any:
+    """``out=`` of a composite: the result is copied."""
+    from tensorx.ops.outputs import resize_output
+    for target, r in zip(out, result if isinstance(result, tuple) else (result,), strict=True):
+        if target._shape != r._shape:
+            resize_output(target, r._shape)
+        target.copy_(r)
+    return out[0] if len(out) == 1 else named(op, out)
+
+
+_tuples: dict[str, type] = {}
+
+
+def named(op: Op, result: Any) -> Any:
+    """Several outputs as the named tuple that PyTorch returns."""
+    cls = _tuples.get(op.schema.name)
+    if cls is None:
+        from collections import namedtuple
+        cls = _tuples[op.schema.name] = namedtuple(op.schema.name, op.schema.returns)  # type: ignore[misc]  # names come from the schema
+        cls.__module__ = "tensorx.return_types"
+    return cls(*result)
+
+
+def function(name: str) -> Callable[..., Any]:
+    """The function of all rows called ``name``."""
+    ops = table.BY_NAME[name]
+    if len(ops) == 1:
+        op = ops[0]
+        def f(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+            try:
+                bound = S.bind(op.schema, args, kwargs, op.kind.name == "ELEMENTWISE")
+            except S.Mismatch as e:
+                raise TypeError(str(e)) from None
+            return run(op, bound, out)
+    else:
+        def f(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+            return run(*resolve(ops, args, kwargs), out)
+    return described(f, name, ops)
+
+
+def inplace(name: str) -> Callable[..., Any]:
+    """``x.name_(...)``."""
+    ops = table.BY_NAME[name]
+    def f(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+        op, bound = resolve(ops, (self, *args), kwargs)
+        return run(op, bound, self)
+    return described(f, name + "_", ops)
+
+
+def described(f: Callable[..., Any], name: str, ops: Sequence[Op]) -> Callable[..., Any]:
+    """Name, signature and docstring from the rows."""
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = ops[0].doc + "\n\n" + "\n".join(o.schema.text for o in ops)
+    if len(ops) == 1:
+        kinds = inspect.Parameter
+        params = [kinds(p.name, kinds.KEYWORD_ONLY if p.keyword else kinds.POSITIONAL_OR_KEYWORD,
+                        default=kinds.empty if p.default is S.REQUIRED else p.default) for p in ops[0].schema.params]
+        f.__signature__ = inspect.Signature(params)  # type: ignore[attr-defined]  # read by inspect
+    return f
+
+
+def operator(op: Op, reflected: bool = False) -> Callable[..., Any]:
+    """A binary operator method; NotImplemented for operands that are neither tensors nor numbers."""
+    rest = tuple(p.default for p in op.schema.params[2:])
+    numbers = takes_numbers(op)
+    def f(self: Tensor, other: Any) -> Any:
+        if not isinstance(other, Tensor):
+            if not numbers:
+                return NotImplemented
+            try:
+                other = S._scalar(other)
+            except S.Mismatch:
+                if not hasattr(other, "__array__"):
+                    return NotImplemented
+                from tensorx.ops import factories
+                other = factories.as_tensor(other)
+        return call(op, (other, self, *rest) if reflected else (self, other, *rest))
+    return f
+
+
+def augmented(op: Op) -> Callable[..., Any]:
+    """``x += y``: in place."""
+    rest = tuple(p.default for p in op.schema.params[2:])
+    def f(self: Tensor, other: Any) -> Any:
+        if not isinstance(other, Tensor):
+            try:
+                other = S._scalar(other)
+            except S.Mismatch:
+                return NotImplemented
+        return call(op, (self, other, *rest), (self,))
+    return f
+
+
+def install(namespace: dict[str, Any]) -> None:
+    """Put every row's function into ``namespace`` and its methods onto Tensor."""
+    for name, ops in table.BY_NAME.items():
+        f = function(name)
+        namespace[name] = f
+        head = ops[0]
+        if any(o.schema.is_method for o in ops) and name not in Tensor.__dict__:
+            setattr(Tensor, name, f)
+        if head.kind.name == "ELEMENTWISE" and head.schema.is_method and len(head.schema.returns) == 1:
+            g = inplace(name)
+            setattr(Tensor, name + "_", g)
+            namespace.setdefault(name + "_", g)
+        for op in ops:
+            if op.symbol:
+                _install_symbol(op)
+
+
+def _install_symbol(op: Op) -> None:
+    stem = SYMBOLS[op.symbol]
+    if op.symbol in UNARY:
+        setattr(Tensor, f"__{stem}__", lambda self, op=op: call(op, (self,)))
+        return
+    setattr(Tensor, f"__{stem}__", operator(op))
+    if op.symbol not in COMPARISONS:
+        setattr(Tensor, f"__r{stem}__", operator(op, reflected=True))
+        if takes_numbers(op):
+            setattr(Tensor, f"__i{stem}__", augmented(op))

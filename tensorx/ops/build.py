@@ -1,0 +1,42 @@
+"""From a kernel spec to a kernel on a device: render, look in the disk cache, build, load."""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from tensorx.devices import registry
+from tensorx.kernels.spec import KernelSpec
+
+_lock = threading.Lock()
+_kernels: dict[tuple[registry.device, KernelSpec], Any] = {}
+
+
+def kernel(device: registry.device, spec: KernelSpec) -> Any:
+    """The loaded kernel of ``spec`` on ``device``; built once a process, and once a machine while the disk cache lives."""
+    found = _kernels.get((device, spec))
+    if found is None:
+        with _lock:
+            if (device, spec) not in _kernels:
+                program(device, [spec])
+            found = _kernels[device, spec]
+    return found
+
+
+def program(device: registry.device, specs: Sequence[KernelSpec]) -> None:
+    """Build several kernels as one program: a step's kernels, or a row's dtype variants, cost one compile."""
+    runtime = registry.open(device)
+    generator = importlib.import_module("tensorx.kernels.generator")
+    cache = importlib.import_module("tensorx.kernels.cache")
+    source = generator.render(list(specs), runtime.capabilities)
+    blob = cache.fetch((source.text, runtime.fingerprint), lambda: runtime.build(source))
+    loaded = runtime.load(blob, source)
+    for spec in specs:
+        _kernels[device, spec] = loaded[spec.entry]
+
+
+def forget() -> None:
+    """Drop the loaded kernels (tests that count builds)."""
+    _kernels.clear()

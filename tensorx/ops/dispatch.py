@@ -1,0 +1,105 @@
+"""The door: every primitive call passes here.
+
+bind -> promote and broadcast (pure) -> mode stack -> autograd record -> device and capability check -> plan cache -> launch. Binding happened
+before `call`; promotion, broadcasting, plans and launches belong to the kind; this file orders the steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tensorx.autograd.modes import state
+from tensorx.errors import GradError
+from tensorx.ops import record, views
+from tensorx.ops.table import Op
+from tensorx.tensor import Tensor
+
+
+class Mode:
+    """Something that sees every call while it is on the stack (recorder, determinism, profiler, ...).
+
+    ``handle`` gets the call and a function that continues with the modes below; what it returns is the call's result.
+    """
+
+    def handle(self, op: Op, args: tuple[Any, ...], out: Any, proceed: Callable[..., Any]) -> Any:
+        """See one call."""
+        return proceed(op, args, out)
+
+    def on_break(self, t: Tensor) -> None:
+        """A value left the graph of calls for Python (``.item()``, a data-dependent shape)."""
+
+    def __enter__(self) -> Any:
+        state.stack = (*state.stack, self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        state.stack = state.stack[:-1]
+
+
+def note_break(t: Tensor) -> None:
+    """Tell the modes that a value is read by Python."""
+    for mode in state.stack:
+        mode.on_break(t)
+
+
+def call(op: Op, args: tuple[Any, ...], out: Any = None) -> Any:
+    """Run a primitive on bound arguments. ``out`` is a tuple of tensors to write; if ``out[0] is args[0]`` the call is in place."""
+    if state.stack:
+        return _through_modes(op, args, out)
+    if out is not None:
+        return _call_out(op, args, out)
+    result = op.kind.forward(op, args, None)
+    if state.grad and op.differentiable and record.requires_grad(record.flat_tensors(args)):
+        outputs = result if isinstance(result, tuple) else (result,)
+        node = op.kind.node(op, args, outputs, None)
+        if node is not None:
+            record.attach(node, outputs)
+    return result
+
+
+def _through_modes(op: Op, args: tuple[Any, ...], out: Any) -> Any:
+    stack = state.stack
+    mode = stack[-1]
+    state.stack = stack[:-1]
+    try:
+        return mode.handle(op, args, out, call)
+    finally:
+        state.stack = stack
+
+
+def _call_out(op: Op, args: tuple[Any, ...], out: tuple[Tensor, ...]) -> Any:
+    target = out[0]
+    inplace = bool(args) and target is args[0]
+    tensors = record.flat_tensors(args)
+    records = state.grad and record.requires_grad(tensors)
+    name = op.schema.name + ("_" if inplace else "")
+    if not inplace and records:
+        raise GradError(f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad. "
+                        "Hint: call it under no_grad(), or without out=")
+    for t in out:
+        views.check_write(name, t, records)
+    if inplace and records and not op.differentiable and target.dtype.is_floating_point and target.requires_grad:
+        raise GradError(f"{name}: is not differentiable and must not write to a tensor that requires grad. Hint: use detach()")
+    op.kind.forward(op, args, out)
+    node = None
+    if inplace and records and op.differentiable:
+        node = op.kind.node(op, args, out, views.target_edge(target) if target._view is not None else None)
+    for t in out:
+        t._storage.version += 1
+    if node is not None:
+        node.outputs_written()
+        views.rebase(target, node)
+    return target if len(out) == 1 else out
+
+
+def device_of(op: Op, tensors: list[Tensor]) -> Any:
+    """The one device of all tensors. RuntimeError if there are two (zero-dim cpu tensors may join any)."""
+    first = tensors[0].device
+    for t in tensors:
+        if t.device is not first:
+            from tensorx.errors import DeviceError
+            names = sorted({str(t.device) for t in tensors})
+            raise DeviceError(f"{op.schema.name}: Expected all tensors to be on the same device, but found at least two devices, {' and '.join(names)}! "
+                              "Hint: move them with .to(device)")
+    return first

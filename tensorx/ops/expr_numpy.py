@@ -1,0 +1,218 @@
+"""The NumPy interpreter of Expr: a DAG becomes one Python function over arrays.
+
+This is the lane for small cpu work and for machines without a compiler. Integer corners (shift counts, division by zero, float to
+int out of range) are those of the kernels' prelude, so no result depends on the lane.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import importlib
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tensorx import dtypes
+from tensorx.dtypes import BOOL, COMPLEX, FLOAT, INT, dtype
+from tensorx.ops import expr as E
+
+Array = np.ndarray[Any, Any]
+
+
+def _shl(x: Array, n: Array) -> Array:
+    width = x.dtype.itemsize * 8
+    return np.where((n >= 0) & (n < width), np.left_shift(x, n), np.zeros((), x.dtype))
+
+
+def _shr(x: Array, n: Array) -> Array:
+    width = x.dtype.itemsize * 8
+    return np.where((n >= 0) & (n < width), np.right_shift(x, n), np.right_shift(x, np.array(width - 1, x.dtype)) * (x < 0))
+
+
+def _mulhi(a: Array, b: Array) -> Array:
+    return ((a.astype(np.uint64) * b) >> np.uint64(32)).astype(np.uint32)
+
+
+def _truncdiv(a: Array, b: Array) -> Array:
+    if a.dtype.kind == "f":
+        return np.trunc(np.divide(a, b))
+    q, r = np.floor_divide(a, b), np.remainder(a, b)
+    return q + ((r != 0) & ((a < 0) != (b < 0))).astype(a.dtype)
+
+
+def _ipow(a: Array, b: Array) -> Array:
+    one = np.ones((), a.dtype)
+    if a.dtype.kind == "u":
+        return np.power(a, b)
+    negative = np.where(a == 1, one, np.where(a == -1, np.where((b & 1) == 0, one, -one), np.zeros((), a.dtype)))
+    return np.where(b < 0, negative, np.power(a, np.maximum(b, 0)))
+
+
+def _pow(a: Array, b: Array) -> Array:
+    return np.power(a, b) if a.dtype.kind in "fc" else _ipow(a, b)
+
+
+def _sign(x: Array) -> Array:  # 0 for NaN, as PyTorch; np.sign keeps it
+    return (x > 0).astype(x.dtype) - (x < 0).astype(x.dtype) if x.dtype.kind in "fi" else (x != 0).astype(x.dtype)
+
+
+def _complex(re: Array, im: Array) -> Array:
+    re, im = np.broadcast_arrays(re, im)
+    out = np.empty(re.shape, np.result_type(re, np.complex64))
+    out.real, out.imag = re, im
+    return out
+
+
+def _rsqrt(x: Array) -> Array:
+    return np.divide(np.ones((), x.dtype), np.sqrt(x))
+
+
+def _signbit(x: Array) -> Array:
+    return np.signbit(x) if x.dtype.kind == "f" else x < 0
+
+
+def _isinf(x: Array) -> Array:
+    return np.isinf(x)
+
+
+def _row(reduce: Any) -> Callable[[Array], Array]:
+    """A reduction along the row, the last axis."""
+    def run(x: Array) -> Array:
+        if not x.flags.c_contiguous:  # NumPy sums pairwise only along a contiguous axis
+            x = np.ascontiguousarray(x)
+        return reduce(x, axis=-1, keepdims=True)  # type: ignore[no-any-return]
+    return run
+
+
+def _limit(x: Array, sign: int) -> Any:
+    """The neutral element of max (sign -1) or min (sign 1)."""
+    if x.dtype.kind == "f":
+        return sign * np.inf
+    if x.dtype.kind == "b":
+        return sign > 0
+    info = np.iinfo(x.dtype)
+    return info.max if sign > 0 else info.min
+
+
+def _row_max(x: Array) -> Array:
+    return np.max(x, axis=-1, keepdims=True, initial=_limit(x, -1))  # type: ignore[no-any-return]
+
+
+def _row_min(x: Array) -> Array:
+    return np.min(x, axis=-1, keepdims=True, initial=_limit(x, 1))  # type: ignore[no-any-return]
+
+
+def _special(name: str) -> Callable[..., Array]:
+    """SciPy's, imported on first use; it has single-precision versions of these."""
+    def run(*operands: Array) -> Array:
+        return getattr(importlib.import_module("scipy.special"), name)(*operands)  # type: ignore[no-any-return]
+    return run
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "neg": np.negative, "abs": np.abs, "sign": _sign, "conj": np.conjugate, "bitwise_not": np.invert, "logical_not": np.logical_not,
+    "exp2": np.exp2, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh, "acosh": np.arccosh,
+    "atanh": np.arctanh, "round": np.rint, "rsqrt": _rsqrt, "erf": _special("erf"), "erfc": _special("erfc"), "lgamma": _special("gammaln"),
+    "isinf": _isinf, "signbit": _signbit,
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "floordiv": np.floor_divide, "remainder": np.remainder,
+    "fmod": np.fmod, "truncdiv": _truncdiv, "pow": _pow, "max": np.maximum, "min": np.minimum, "atan2": np.arctan2, "copysign": np.copysign,
+    "shl": _shl, "shr": _shr, "mulhi": _mulhi, "bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or, "bitwise_xor": np.bitwise_xor,
+    "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
+    "where": np.where, "real": np.real, "imag": np.imag, "cabs": np.abs, "complex": _complex,
+    "row_sum": _row(np.add.reduce), "row_prod": _row(np.multiply.reduce), "row_max": _row_max, "row_min": _row_min,
+    "row_any": _row(np.any), "row_all": _row(np.all), "row_argmax": _row(np.argmax), "row_argmin": _row(np.argmin),
+}
+BOOLEAN = {"add": np.logical_or, "mul": np.logical_and}  # NumPy has no + and * of bool arrays that are defined as we want
+FUNCTIONS |= {n: getattr(np, n) for n in "exp expm1 log log2 log10 log1p sqrt sin cos sinh cosh tanh floor ceil trunc isnan isfinite hypot".split()}
+
+
+def _cast(to: dtype, source: dtype) -> Callable[[Array], Array]:
+    target = to.np
+    if to.kind == BOOL:
+        return lambda x: np.not_equal(x, 0)
+    if source.kind == FLOAT and to.kind == INT and to.itemsize < 4:
+        return lambda x: x.astype(np.int32).astype(target)
+    if source.kind == FLOAT and to.kind == INT and not to.is_signed:
+        return lambda x: x.astype(np.int64).astype(target)
+    return lambda x: x.astype(target)
+
+
+def _bits(to: dtype) -> Callable[[Array], Array]:
+    return lambda x: x.view(to.np)
+
+
+def compile(outputs: Sequence[E.Expr], inputs: Sequence[dtype], stores: Sequence[dtype], scalars: int) -> Callable[..., Any]:
+    """A function of (input arrays in their storage dtypes, 0-d scalar arrays, [index array], [count]) that gives the output arrays.
+
+    One output comes bare, several as a tuple. The function must run where floating-point warnings are off: see `quietly`.
+    """
+    exprs = [E.cast(x, d) for x, d in zip(outputs, stores, strict=True)]
+    root = exprs[0]
+    if len(exprs) == 1 and isinstance(FUNCTIONS.get(root.op), np.ufunc) and not (root.dtype.kind == BOOL and root.op in BOOLEAN) and not scalars:
+        if all(a.op == "arg" and a.attr == i and a.dtype is inputs[i] for i, a in enumerate(root.args)) and len(root.args) == len(inputs):  # needs no Python frame
+            return FUNCTIONS[root.op]
+    names: dict[E.Expr, str] = {}
+    env: dict[str, Any] = {}
+    lines: list[str] = []
+    params = [f"x{i}" for i in range(len(inputs))] + [f"s{i}" for i in range(scalars)] + ["index=None", "count=None"]
+    for node in E.topological(exprs):
+        names[node] = _statement(node, names, env, lines, inputs)
+    result = ", ".join(names[x] for x in exprs)
+    code = f"def run({', '.join(params)}):\n    " + "\n    ".join([*lines, f"return {result}"])
+    exec(code, env)
+    return env["run"]  # type: ignore[no-any-return]
+
+
+def _statement(node: E.Expr, names: dict[E.Expr, str], env: dict[str, Any], lines: list[str], inputs: Sequence[dtype]) -> str:
+    """Emit one node; answer the name of its value."""
+    target = f"t{len(names)}"
+    if node.op == "const":
+        env[target] = np.array(node.attr, node.dtype.np)
+        return target
+    if node.op in ("index", "count"):
+        if node.op == "count":
+            lines.append(f"{target} = array(count, dt_{target})")
+            env[f"dt_{target}"], env["array"] = node.dtype.np, np.array
+            return target
+        return "index"
+    if node.op == "scalar":
+        return f"s{node.attr}"
+    if node.op == "arg":
+        if inputs[node.attr] is node.dtype:
+            return f"x{node.attr}"
+        function, operands = _cast(node.dtype, inputs[node.attr]), f"x{node.attr}"
+    else:
+        operands = ", ".join(names[a] for a in node.args)
+        if node.op == "cast":
+            function = _cast(node.dtype, node.args[0].dtype)
+        elif node.op == "bits":
+            function = _bits(node.dtype)
+        else:
+            function = FUNCTIONS[node.op]
+            if node.dtype.kind == BOOL and node.op in BOOLEAN:
+                function = BOOLEAN[node.op]
+    env[f"f{target}"] = function
+    lines.append(f"{target} = f{target}({operands})")
+    return target
+
+
+class _Quiet(threading.local):
+    """A context a thread in which NumPy's floating-point warnings are off: entering one costs a tenth of ``np.errstate``."""
+
+    def __init__(self) -> None:
+        context = contextvars.copy_context()
+        context.run(np.seterr, all="ignore")
+        self.run = context.run
+
+
+quiet = _Quiet()
+
+
+def quietly(function: Callable[..., Any], *operands: Any) -> Any:
+    """Call ``function`` with NumPy's floating-point warnings off (IEEE results are what tensors promise)."""
+    return quiet.run(function, *operands)
+
+
+__all__ = ["COMPLEX", "compile", "dtypes", "quiet", "quietly"]

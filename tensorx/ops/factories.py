@@ -1,0 +1,329 @@
+"""Making tensors: from values, filled, ranges."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tensorx import dtypes
+from tensorx.devices import registry
+from tensorx.dtypes import dtype as DType
+from tensorx.errors import ShapeError
+from tensorx.ops import expr as E
+from tensorx.ops.families import row
+from tensorx.ops.kinds.create import CREATE
+from tensorx.ops.schema import _int
+from tensorx.ops.table import NONDIFF
+from tensorx.tensor import Tensor, from_host, make, wrap
+from tensorx.tensor import empty as _empty
+
+_full = row("_full(int[] size, Scalar value, *, ScalarType dtype, Device device) -> Tensor", CREATE, lambda d, value: value, NONDIFF,
+            ref=lambda size, value: np.full(size, value), samples=lambda t: [((2, 3), 1.5)], doc="A constant.")
+_range = row("_range(int[] size, Scalar start, Scalar step, *, ScalarType dtype, Device device) -> Tensor", CREATE,
+             lambda d, start, step: start + E.cast(E.index(), start.dtype) * step, NONDIFF,
+             ref=lambda size, start, step: start + step * np.arange(size[0]), samples=lambda t: [((7,), 1.5, 0.25)], doc="start + step * index.")
+_linspace = row("_linspace(int[] size, Scalar start, Scalar end, Scalar step, Scalar half, *, ScalarType dtype, Device device) -> Tensor", CREATE,
+                lambda d, start, end, step, half: _from_both_ends(start, end, step, half), NONDIFF,
+                ref=lambda size, start, end, step, half: np.linspace(start, end, size[0]), samples=lambda t: [((5,), 0.0, 1.0, 0.25, 2)],
+                doc="Evenly spaced values, counted from the nearer end so that both ends are exact.")
+
+def _from_both_ends(start: E.Expr, end: E.Expr, step: E.Expr, half: E.Expr) -> E.Expr:
+    i = E.cast(E.index(), start.dtype)
+    last = half * 2 - 1  # half = steps / 2, so this is steps - 1
+    return E.where(i < half, start + step * i, end - step * (last - i))
+
+
+def default_device() -> registry.device:
+    """The device of factories that name none."""
+    return registry.default()
+
+
+def resolve(device: Any) -> registry.device:
+    """A device argument (None: the default one)."""
+    if device is None:
+        return registry.default()
+    d = registry.device(device)
+    if d.index is None and d.type not in ("cpu", "meta", "null"):
+        d = registry.device(d.type, registry.open(d).index)
+    return d
+
+
+def _shape(size: Any) -> tuple[int, ...]:
+    """``zeros(2, 3)``, ``zeros((2, 3))`` and ``zeros(n)`` alike."""
+    if len(size) == 1 and (isinstance(size[0], list | tuple) or (getattr(size[0], "_is_tensor", False) and size[0]._shape)):
+        size = tuple(size[0])
+    shape = tuple(_int(n) for n in size)
+    if any(n < 0 for n in shape):
+        raise ShapeError(f"Trying to create tensor with negative dimension {min(shape)}: {list(shape)}")
+    return shape
+
+
+def _made(t: Tensor, requires_grad: bool) -> Tensor:
+    return t.requires_grad_() if requires_grad else t
+
+
+def full(size: Any, fill_value: Any, *, out: Tensor | None = None, dtype: DType | None = None, layout: Any = None, device: Any = None,
+         requires_grad: bool = False, pin_memory: bool = False, names: Any = None) -> Tensor:
+    """A tensor of ``size`` filled with ``fill_value``; its dtype follows the value unless given.
+
+    >>> import tensorx
+    >>> tensorx.full((2, 2), 7)
+    tensor([[7, 7],
+            [7, 7]])
+    """
+    value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
+    d = dtype or (out.dtype if out is not None else dtypes.of_python(value))
+    shape = _shape((size,) if not isinstance(size, int) else (size,))
+    if out is not None:
+        from tensorx.ops.dispatch import call
+        return call(_full, (shape, value, d, out.device), (out,))  # type: ignore[no-any-return]
+    return _made(_full(shape, value, dtype=d, device=resolve(device)), requires_grad)
+
+
+def _filled(name: str, value: int) -> Any:
+    def f(*size: Any, out: Tensor | None = None, dtype: DType | None = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
+          pin_memory: bool = False, names: Any = None, memory_format: Any = None, **kw: Any) -> Tensor:
+        if "size" in kw:
+            size = (kw.pop("size"),)
+        if kw:
+            raise TypeError(f"{name}: got an unexpected keyword argument '{next(iter(kw))}'")
+        d = dtype or (out.dtype if out is not None else dtypes.get_default_dtype())
+        return full(_shape(size), value, out=out, dtype=d, device=device, requires_grad=requires_grad)
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = f"A tensor of the given size filled with {value}.\n\n    >>> import tensorx\n    >>> tensorx.{name}(2).tolist()\n    [{float(value)}, {float(value)}]\n    "
+    return f
+
+
+zeros = _filled("zeros", 0)
+ones = _filled("ones", 1)
+
+
+def empty(*size: Any, out: Tensor | None = None, dtype: DType | None = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
+          pin_memory: bool = False, memory_format: Any = None, **kw: Any) -> Tensor:
+    """Uninitialised memory.
+
+    >>> import tensorx
+    >>> tensorx.empty(2, 3).shape
+    tensorx.Size([2, 3])
+    """
+    if "size" in kw:
+        size = (kw.pop("size"),)
+    return _made(_empty(_shape(size), dtype or dtypes.get_default_dtype(), resolve(device)), requires_grad)
+
+
+def empty_like(input: Tensor, *, dtype: DType | None = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
+               memory_format: Any = None) -> Tensor:
+    """Uninitialised memory with the shape of ``input``.
+
+    >>> import tensorx
+    >>> tensorx.empty_like(tensorx.zeros(2)).shape
+    tensorx.Size([2])
+    """
+    return empty(input._shape, dtype=dtype or input.dtype, device=device or input.device, requires_grad=requires_grad)
+
+
+def full_like(input: Tensor, fill_value: Any, *, dtype: DType | None = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
+              memory_format: Any = None) -> Tensor:
+    """``fill_value`` in the shape, dtype and device of ``input``.
+
+    >>> import tensorx
+    >>> tensorx.full_like(tensorx.zeros(2), 3.0)
+    tensor([3., 3.])
+    """
+    return full(input._shape, fill_value, dtype=dtype or input.dtype, device=device or input.device, requires_grad=requires_grad)
+
+
+def zeros_like(input: Tensor, **kw: Any) -> Tensor:
+    """Zeros in the shape, dtype and device of ``input``.
+
+    >>> import tensorx
+    >>> tensorx.zeros_like(tensorx.ones(2))
+    tensor([0., 0.])
+    """
+    return full_like(input, 0, **kw)
+
+
+def ones_like(input: Tensor, **kw: Any) -> Tensor:
+    """Ones in the shape, dtype and device of ``input``.
+
+    >>> import tensorx
+    >>> tensorx.ones_like(tensorx.zeros(2))
+    tensor([1., 1.])
+    """
+    return full_like(input, 1, **kw)
+
+
+def arange(*args: Any, out: Tensor | None = None, dtype: DType | None = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
+           pin_memory: bool = False, start: Any = None, end: Any = None, step: Any = None) -> Tensor:
+    """``arange(end)``, ``arange(start, end[, step])``: values from start (inclusive) to end (exclusive).
+
+    >>> import tensorx
+    >>> tensorx.arange(5), tensorx.arange(1, 2, 0.5)
+    (tensor([0, 1, 2, 3, 4]), tensor([1.0000, 1.5000]))
+    """
+    args = tuple(a.item() if isinstance(a, Tensor) else a for a in args)
+    named = [start, end, step]
+    if len(args) == 1:
+        named[1] = args[0]
+    else:
+        named[: len(args)] = args
+    first, last, by = named[0] if named[0] is not None else 0, named[1], named[2] if named[2] is not None else 1
+    if last is None:
+        raise TypeError("arange: argument 'end' is missing")
+    if by == 0:
+        raise RuntimeError("step must be nonzero")
+    if (last - first) * by < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    d = dtype or (dtypes.int64 if all(isinstance(x, int | np.integer) for x in (first, last, by)) else dtypes.get_default_dtype())
+    integers = all(isinstance(x, int) for x in (first, last, by))
+    n = max(0, -((first - last) // by) if integers else math.ceil((last - first) / by))
+    result = _range((n,), first, by, dtype=d, device=resolve(device))
+    return _made(result, requires_grad) if out is None else out.resize_(n).copy_(result)  # type: ignore[attr-defined]
+
+
+def linspace(start: Any, end: Any, steps: int, *, out: Tensor | None = None, dtype: DType | None = None, layout: Any = None, device: Any = None,
+             requires_grad: bool = False) -> Tensor:
+    """``steps`` evenly spaced values from start to end, both included.
+
+    >>> import tensorx
+    >>> tensorx.linspace(0, 1, 5)
+    tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000])
+    """
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
+    d = dtype or dtypes.get_default_dtype()
+    work = d if d.kind >= dtypes.FLOAT else dtypes.get_default_dtype()
+    step = (end - start) / (steps - 1) if steps > 1 else 0
+    result = _linspace((steps,), start, end if steps > 1 else start, step, steps / 2, dtype=work, device=resolve(device))
+    return _made(result.to(d), requires_grad)  # type: ignore[attr-defined]
+
+
+def eye(n: int, m: int | None = None, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False, layout: Any = None) -> Tensor:
+    """The identity matrix.
+
+    >>> import tensorx
+    >>> tensorx.eye(2)
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
+    m = n if m is None else m
+    d, dev = dtype or dtypes.get_default_dtype(), resolve(device)
+    out = zeros(n, m, dtype=d, device=dev)
+    if min(n, m):
+        out.diagonal().fill_(1)  # type: ignore[attr-defined]
+    return _made(out, requires_grad)
+
+
+def _infer(data: Any) -> tuple[np.ndarray[Any, Any], DType]:
+    """Python data as an array, with the dtype that PyTorch gives it."""
+    try:
+        arr = np.array(data)
+    except ValueError:
+        raise ValueError(f"expected sequence of length {len(data[0]) if data and hasattr(data[0], '__len__') else '?'} at dim 1: "
+                         "sequences must have equal lengths") from None
+    if arr.dtype == object:
+        flat = arr.ravel()
+        if flat.size and all(isinstance(x, int) for x in flat):
+            raise RuntimeError("Overflow when unpacking long")
+        raise TypeError(f"tensor: argument 'data' must hold numbers; got {type(flat[0] if flat.size else data).__name__}")
+    if arr.dtype.kind in "US":
+        raise TypeError(f"new(): invalid data type '{type(data).__name__ if isinstance(data, str) else 'str'}'")
+    if arr.dtype == np.uint64 and not isinstance(data, np.ndarray | np.generic):
+        raise RuntimeError("Overflow when unpacking long long")
+    if arr.dtype.kind == "f" and not _has_numpy(data):
+        return arr, dtypes.get_default_dtype()
+    if arr.dtype.kind == "c" and not _has_numpy(data):
+        return arr, dtypes.get_default_dtype().to_complex()
+    if not arr.size and not _has_numpy(data):
+        return arr, dtypes.get_default_dtype()
+    if arr.dtype not in dtypes.FROM_NUMPY:
+        raise TypeError(f"can't convert np.ndarray of type {arr.dtype}. The only supported types are: "
+                        f"{', '.join(str(d.np) for d in dtypes.ALL)}.")
+    return arr, dtypes.FROM_NUMPY[arr.dtype]
+
+
+def _has_numpy(data: Any) -> bool:
+    while isinstance(data, list | tuple) and data:
+        data = data[0]
+    return isinstance(data, np.ndarray | np.generic)
+
+
+def tensor(data: Any, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
+    """A new leaf tensor with a copy of ``data`` (numbers, nested sequences, arrays, tensors).
+
+    >>> import tensorx
+    >>> tensorx.tensor([[1, 2], [3, 4]]).dtype
+    tensorx.int64
+    """
+    if isinstance(data, Tensor):
+        out = data.detach().to(device or data.device, dtype or data.dtype, copy=True)  # type: ignore[attr-defined]
+        return _made(out, requires_grad)
+    if isinstance(data, list | tuple) and _holds_tensor(data):
+        data = _unwrap(data)
+    arr, d = _infer(data)
+    target = dtype or d
+    if target.kind < dtypes.COMPLEX and arr.dtype.kind == "c":
+        raise TypeError("value cannot be converted to a real dtype without discarding its imaginary part")
+    with np.errstate(all="ignore"):
+        if target.kind == dtypes.INT and arr.dtype.kind in "iu" and arr.size and target.itemsize < 8:
+            info = np.iinfo(target.np)
+            if isinstance(data, int) and not info.min <= data <= info.max:
+                raise RuntimeError(f"value cannot be converted to type {target.name} without overflow")
+        arr = arr.astype(target.np)
+    return _made(from_host(arr, target, resolve(device)), requires_grad)
+
+
+def _holds_tensor(data: Any) -> bool:
+    return any(isinstance(x, Tensor) or (isinstance(x, list | tuple) and _holds_tensor(x)) for x in data)
+
+
+def _unwrap(data: Any) -> Any:
+    """Tensors inside sequences as the numbers (or arrays) that they hold."""
+    if isinstance(data, Tensor):
+        return data.detach()._host() if data._shape else data.item()
+    return [_unwrap(x) for x in data] if isinstance(data, list | tuple) else data
+
+
+def as_tensor(data: Any, dtype: DType | None = None, device: Any = None) -> Tensor:
+    """``data`` as a tensor, sharing memory with a tensor or a NumPy array where dtype and device allow it.
+
+    >>> import tensorx, numpy
+    >>> a = numpy.zeros(2, "float32"); t = tensorx.as_tensor(a); a[0] = 5; t
+    tensor([5., 0.])
+    """
+    if isinstance(data, Tensor):
+        return data.to(device or data.device, dtype or data.dtype)  # type: ignore[attr-defined, no-any-return]
+    dev = resolve(device)
+    if isinstance(data, np.ndarray) and dev.type == "cpu" and all(s >= 0 for s in data.strides) and data.flags.writeable:
+        t = from_numpy(data)
+        return t if dtype is None else t.to(dtype)  # type: ignore[attr-defined, no-any-return]
+    return tensor(data, dtype=dtype, device=dev)
+
+
+def from_numpy(ndarray: np.ndarray[Any, Any]) -> Tensor:
+    """A cpu tensor that shares memory with ``ndarray``. TypeError for other types or dtypes, ValueError for negative strides.
+
+    >>> import tensorx, numpy
+    >>> tensorx.from_numpy(numpy.arange(3))
+    tensor([0, 1, 2])
+    """
+    if not isinstance(ndarray, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+    d = dtypes.FROM_NUMPY.get(ndarray.dtype)
+    if d is None:
+        raise TypeError(f"can't convert np.ndarray of type {ndarray.dtype}. The only supported types are: {', '.join(str(x.np) for x in dtypes.ALL)}.")
+    if any(s < 0 for s in ndarray.strides):
+        raise ValueError("At least one stride in the given numpy array is negative, and tensors with negative strides are not currently supported. "
+                         "(You can probably work around this by making a copy of your array  with array.copy().)")
+    if any(s % d.itemsize for s in ndarray.strides):
+        raise ValueError("given numpy array strides not a multiple of the element byte size. Copy the numpy array to reallocate the memory.")
+    dense = ndarray.flags.c_contiguous or ndarray.flags.f_contiguous
+    if dense:
+        return wrap(ndarray.view(), d)
+    span = 1 + sum((n - 1) * s // d.itemsize for n, s in zip(ndarray.shape, ndarray.strides, strict=True)) if ndarray.size else 0
+    flat = np.lib.stride_tricks.as_strided(ndarray, (span,), (d.itemsize,))
+    base = wrap(flat, d)
+    return make(base._storage, ndarray.shape, tuple(s // d.itemsize for s in ndarray.strides), 0, d)
+

@@ -1,0 +1,70 @@
+"""CREATE: elementwise without operands: the body sees run-time numbers and ``E.index()``, the shape comes from ``size``.
+
+Random rows are the same with reserved Philox offsets (see `ops.random`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tensorx import dtypes
+from tensorx.autograd.node import Node
+from tensorx.devices import registry
+from tensorx.dtypes import dtype
+from tensorx.ops import expr as E
+from tensorx.ops.outputs import resize_output
+from tensorx.ops.program import Program
+from tensorx.ops.table import Op
+
+
+class Create:
+    """The kind. Parameters ``size``, ``dtype`` and ``device`` are the result's; every Scalar is a run-time number of ``number`` dtype."""
+
+    name = "CREATE"
+
+    def prepare(self, op: Op) -> None:
+        """Find the parameters."""
+        op.extra = {p.name: i for i, p in enumerate(op.schema.params)}
+
+    def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
+        """The new tensor (or ``out``, filled)."""
+        position = op.extra
+        d: dtype = args[position["dtype"]]
+        device = registry.device(args[position["device"]])
+        size = tuple(args[position["size"]])
+        program, values = self.program(op, args, d)
+        if out is not None:
+            if out[0]._shape != size:
+                resize_output(out[0], size)
+            program, values = self.program(op, args, out[0].dtype)
+        return program.run([], values, size, device, out)[0]
+
+    def program(self, op: Op, args: tuple[Any, ...], d: dtype) -> tuple[Program, list[Any]]:
+        """The Program (cached) and its run-time numbers."""
+        names = [p.name for p in op.schema.params if p.name not in ("size", "dtype", "device")]
+        kinds = {p.name: p.type for p in op.schema.params}
+        statics = tuple(args[op.extra[n]] for n in names if kinds[n] != "Scalar")
+        values = [args[op.extra[n]] for n in names if kinds[n] == "Scalar"]
+        key = (d, statics)
+        found = op.plans.get(key)
+        if found is None:
+            number = d.accumulate if d is not dtypes.bool_ else d
+            seeds = iter(range(len(values)))
+            scalars = [dtypes.uint64 if n in ("seed", "offset") else number for n in names if kinds[n] == "Scalar"]
+            leaves = []
+            for n in names:
+                if kinds[n] == "Scalar":
+                    i = next(seeds)
+                    leaves.append(E.scalar(i, scalars[i]))
+                else:
+                    leaves.append(args[op.extra[n]])
+            found = op.plans[key] = Program(op.schema.name.strip("_"), [E.cast(op.body(d.compute, *leaves), d.compute)], [], [d], scalars)
+        return found, values
+
+    def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Any], first: Any) -> Node:
+        """Creation has no inputs to differentiate."""
+        raise AssertionError("CREATE rows are not differentiable")
+
+
+CREATE = Create()

@@ -1,0 +1,298 @@
+"""ELEMENTWISE: one output element from the input elements at the same (broadcast) place.
+
+The body is traced once per (dtypes, kinds of numbers, static arguments) into a Program; the gradient rule into one fused backward Program
+per set of wanted gradients, with unneeded outputs pruned and casts in the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tensorx import dtypes
+from tensorx.autograd.modes import state
+from tensorx.autograd.node import FREED, Node
+from tensorx.dtypes import COMPLEX, dtype
+from tensorx.errors import DTypeError, GradError
+from tensorx.ops import expr as E
+from tensorx.ops import layout, record, table
+from tensorx.ops.outputs import prepare_outputs
+from tensorx.ops.program import Program
+from tensorx.ops.schema import REQUIRED
+from tensorx.ops.table import Op
+from tensorx.tensor import CONTIGUOUS, Tensor
+
+TENSOR, SCALAR, FLOAT_ARG, STATIC = "Tensor", "Scalar", "float", "static"
+
+
+class Plan:
+    """What is known of a call once dtypes and static arguments are: the Program, and how to fill it."""
+
+    __slots__ = ("args", "backwards", "common", "exprs", "inputs", "leaves", "out_keys", "programs", "scalars", "stores", "used")
+
+    def __init__(self, op: Op, args: Sequence[Any], device: Any) -> None:
+        kinds = op.extra
+        tensors = [a for a, k in zip(args, kinds, strict=True) if k == TENSOR and isinstance(a, Tensor)]
+        self.inputs = tuple(t.dtype for t in tensors)
+        self.common = common_dtype(op, args, kinds)
+        self.leaves, self.scalars = leaves(op, args, kinds, self.common)
+        body = op.body(*self.leaves)
+        self.exprs = list(body) if isinstance(body, tuple) else [body]
+        self.stores = tuple(store_dtype(op, x, self.common, args) for x in self.exprs)
+        self.programs: dict[tuple[dtype, ...], tuple[Program, tuple[int, ...]]] = {}
+        self.backwards: dict[tuple[bool, ...], Backward] = {}
+
+    def program(self, name: str, stores: tuple[dtype, ...]) -> tuple[Program, tuple[int, ...]]:
+        """The Program for results of these dtypes, and which tensors it reads."""
+        found = self.programs.get(stores)
+        if found is None:
+            found = self.programs[stores] = pruned(name, self.exprs, self.inputs, stores, self.scalars)
+        return found
+
+
+def pruned(name: str, exprs: Sequence[E.Expr], inputs: Sequence[dtype], stores: Sequence[dtype], scalars: Sequence[dtype]) -> tuple[Program, tuple[int, ...]]:
+    """A Program that takes only the inputs it reads, and their numbers."""
+    used = tuple(sorted(E.used(exprs, "arg")))
+    renumber = {old: new for new, old in enumerate(used)}
+    exprs = E.substitute(exprs, lambda x: E.arg(renumber[x.attr], x.dtype) if x.op == "arg" else None)
+    return Program(name, exprs, [inputs[i] for i in used], stores, scalars), used
+
+
+def common_dtype(op: Op, args: Sequence[Any], kinds: Sequence[str]) -> dtype:
+    """The dtype that operands are promoted to. DTypeError for one that the row does not take."""
+    groups: tuple[list[dtype], list[dtype], list[dtype]] = ([], [], [])
+    skip = op.promote.skip
+    for a, kind in zip(args, kinds, strict=True):
+        if kind not in (TENSOR, SCALAR) or a is None:
+            continue
+        if skip:
+            skip -= 1
+        elif isinstance(a, Tensor):
+            groups[0 if a._shape else 1].append(a.dtype)
+        else:
+            groups[2].append(dtypes.of_python(a))
+    for d in (*groups[0], *groups[1]):
+        table.check_dtype(op, d)
+    if not any(groups):
+        return dtypes.get_default_dtype()
+    common = op.promote.common(*groups)
+    table.check_dtype(op, common)
+    return common
+
+
+def leaves(op: Op, args: Sequence[Any], kinds: Sequence[str], common: dtype) -> tuple[list[Any], tuple[dtype, ...]]:
+    """The body's arguments: typed leaves for tensors and numbers, the rest as it is."""
+    out: list[Any] = []
+    scalars: list[dtype] = []
+    skip, inputs = op.promote.skip, 0
+    for a, kind in zip(args, kinds, strict=True):
+        if kind == STATIC or a is None:
+            out.append(a)
+            continue
+        d = common.compute
+        if kind == FLOAT_ARG:
+            d = common.compute.real if common.kind >= dtypes.FLOAT else dtypes.float32
+        elif isinstance(a, Tensor) and skip:
+            d, skip = a.dtype.compute, skip - 1
+        if isinstance(a, Tensor):
+            leaf = E.arg(inputs, a.dtype.compute)
+            out.append(E.cast(leaf, d))
+            inputs += 1
+        else:
+            out.append(E.scalar(len(scalars), d))
+            scalars.append(d)
+    return out, tuple(scalars)
+
+
+def store_dtype(op: Op, x: E.Expr, common: dtype, args: Sequence[Any]) -> dtype:
+    """The dtype of a result: the promoted one where the body computed in it, else the body's own."""
+    if op.promote.result == "self":
+        return args[0].dtype  # type: ignore[no-any-return]
+    if op.promote.result == "dtype":
+        return next(a for a in args if isinstance(a, dtype))
+    if op.promote.result != "same":
+        return dtypes.FROM_CODE[op.promote.result]
+    if x.dtype is common.compute:
+        return common
+    if common.kind == COMPLEX and x.dtype is common.compute.real:
+        return common.real
+    return x.dtype
+
+
+class Elementwise:
+    """The kind."""
+
+    name = "ELEMENTWISE"
+
+    def prepare(self, op: Op) -> None:
+        """Sort the parameters into tensors, run-time numbers and static arguments; note rows that are one intrinsic."""
+        kind = {"Tensor": TENSOR, "Scalar": SCALAR, "float": FLOAT_ARG}
+        op.extra = tuple(kind.get(p.type, STATIC) for p in op.schema.params)
+        n = op.extra.count(TENSOR)
+        rest = [p.default for p in op.schema.params[n:]]
+        if set(op.extra[:n]) == {TENSOR} and set(op.extra[n:]) <= {STATIC} and REQUIRED not in rest:
+            d = next(d for d in (dtypes.float32, dtypes.int32, dtypes.bool_, dtypes.complex64) if "bifc"[d.kind] in op.dtypes)
+            args = [E.arg(i, dtypes.bool_ if i < op.promote.skip else d) for i in range(n)]
+            body = op.body(*args, *rest)
+            if isinstance(body, E.Expr) and list(body.args) == args:
+                table.INTRINSIC_OPS.setdefault(body.op, op)
+
+    def plan(self, op: Op, args: tuple[Any, ...]) -> tuple[Plan, list[Tensor], list[Any]]:
+        """The plan of a call (cached), its tensors and its run-time numbers."""
+        key: list[Any] = [dtypes._default]
+        tensors: list[Tensor] = []
+        values: list[Any] = []
+        for a, kind in zip(args, op.extra, strict=True):
+            if kind == STATIC or a is None:
+                key.append(a)
+            elif isinstance(a, Tensor):
+                tensors.append(a)
+                key.append(a._key & ~CONTIGUOUS)
+            else:
+                values.append(a)
+                key.append(a.__class__)
+        k = tuple(key)
+        plan = op.plans.get(k)
+        if plan is None:
+            plan = op.plans[k] = Plan(op, args, None)
+        return plan, tensors, values
+
+    def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
+        """Compute; a Tensor, or a tuple of them."""
+        plan, tensors, values = self.plan(op, args)
+        if not tensors:
+            raise DTypeError(f"{op.schema.name}: needs at least one tensor; got {args!r}")
+        device = tensors[0].device
+        if any(t.device is not device for t in tensors):
+            tensors, device = same_device(op, tensors)
+        shape = layout.broadcast_shapes(op.schema.name, *[t._shape for t in tensors])
+        if out is None:
+            stores, outs = plan.stores, None
+        else:
+            outs = prepare_outputs(op, args, out, shape, plan.stores, tensors)
+            stores = tuple(t.dtype for t in outs)
+        program, used = plan.program(op.schema.name, stores)
+        results = program.run([tensors[i] for i in used], values, shape, device, outs)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any) -> Node:
+        """Record a call."""
+        plan, tensors, values = self.plan(op, args)
+        edges = record.edges_of(tensors)
+        if first is not None:
+            edges = (first, *edges[1:])
+        mask = tuple(e is not None for e in edges)
+        backward = plan.backwards.get(mask)
+        if backward is None:
+            backward = plan.backwards[mask] = Backward(op, plan, args, mask, outputs)
+        return ElementwiseNode(op, backward, tensors, values, outputs, edges)
+
+
+def same_device(op: Op, tensors: list[Tensor]) -> tuple[list[Tensor], Any]:
+    """Zero-dim cpu tensors join the others' device; anything else on two devices is an error."""
+    from tensorx.ops.convert import to_device
+    from tensorx.ops.dispatch import device_of
+    device = next((t.device for t in tensors if t._shape or t.device.type != "cpu"), tensors[0].device)
+    moved = [to_device(t, device) if not t._shape and t.device.type == "cpu" else t for t in tensors]
+    return moved, device_of(op, moved)
+
+
+class Backward:
+    """The traced gradient rule for one set of wanted gradients."""
+
+    __slots__ = ("exprs", "needed", "op", "program", "reads", "sums", "wanted")
+
+    def __init__(self, op: Op, plan: Plan, args: Sequence[Any], mask: tuple[bool, ...], outputs: Sequence[Tensor]) -> None:
+        self.op = op
+        n_in, n_out = len(plan.inputs), len(plan.exprs)
+        gs = [E.arg(n_in + i, t.dtype.compute) for i, t in enumerate(outputs)]
+        outs = [E.arg(n_in + n_out + i, t.dtype.compute) for i, t in enumerate(outputs)]
+        single = n_out == 1
+        rules = op.vjp(gs[0] if single else gs, outs[0] if single else outs, *plan.leaves)
+        rules = rules if isinstance(rules, tuple) else (rules,)
+        operands = [a for a, k in zip(args, op.extra, strict=True) if k == TENSOR]
+        cotangents = [r for r, a in zip(rules, operands, strict=True) if isinstance(a, Tensor)]
+        self.wanted = tuple(i for i, (m, r) in enumerate(zip(mask, cotangents, strict=True)) if m and r is not None)
+        metas = [plan.inputs[i] for i in self.wanted]
+        self.exprs = [E.cast(cotangents[i], d.compute) for i, d in zip(self.wanted, metas, strict=True)]
+        dtypes_of = (*plan.inputs, *(t.dtype for t in outputs), *(t.dtype for t in outputs))
+        self.program, self.reads = pruned(op.schema.name + "_backward", self.exprs, dtypes_of, metas, plan.scalars)
+        self.needed = tuple(r for r in self.reads if r < n_in or r >= n_in + n_out)
+        self.sums: dict[Any, Any] = {}
+
+
+class ElementwiseNode(Node):
+    """The backward of an elementwise call: one fused kernel, or Tensor ops under create_graph."""
+
+    __slots__ = ("backward", "metas", "n_in", "op", "out_metas", "saved", "values")
+
+    def __init__(self, op: Op, backward: Backward, tensors: Sequence[Tensor], values: list[Any], outputs: Sequence[Tensor], edges: Any) -> None:
+        Node.__init__(self, edges, len(outputs))
+        self.op, self.backward, self.values = op, backward, values
+        n = self.n_in = len(tensors)
+        self.metas = [(t._shape, t.dtype) for t in tensors]
+        self.out_metas = [(t._shape, t.dtype, t.device) for t in outputs]
+        name = self.name() if backward.needed and backward.needed[-1] >= n else ""
+        self.saved: list[record.Saved] | None = [
+            record.save_input(tensors[i], edges[i] if edges[i] is not None else None) if i < n
+            else record.save_output(outputs[i - n - len(outputs)], i - n - len(outputs), name) for i in backward.needed]
+
+    def name(self) -> str:
+        return record.backward_name(self.op)
+
+    def outputs_written(self) -> None:
+        """Outputs saved before the write's version bump hold what the write produced."""
+        for s in self.saved or ():
+            if s.nr >= 0 and s.storage is not None:
+                s.version = s.storage.version
+
+    def release(self) -> None:
+        if self.saved:
+            self.saved = None
+
+    def apply(self, grads: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
+        saved = self.saved
+        if saved is None:
+            raise GradError(FREED)
+        backward, n = self.backward, self.n_in
+        if None in grads:
+            grads = self.materialize(grads)
+        values = iter([s.unpack(self) for s in saved])
+        n_out = len(grads)
+        reads = [grads[r - n] if n <= r < n + n_out else next(values) for r in backward.reads]
+        out: list[Any] = [None] * len(self.edges)
+        if create_graph:
+            self.differentiable(reads, out)
+        else:
+            shape = self.out_metas[0][0]
+            results = backward.program.run(reads, self.values, shape, self.out_metas[0][2])
+            for i, r in zip(backward.wanted, results, strict=True):
+                out[i] = r
+        for i in backward.wanted:
+            shape, d = self.metas[i]
+            r = out[i]
+            if r._shape != shape or r.dtype is not d:
+                out[i] = record.fit(r, record.Meta(shape, d, r.device))
+        return tuple(out)
+
+    def materialize(self, grads: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Undefined cotangents as zeros: the fused kernel reads them all."""
+        from tensorx.ops import factories
+        return tuple(factories.zeros(m[0], dtype=m[1], device=m[2]) if g is None else g for g, m in zip(grads, self.out_metas, strict=True))
+
+    def differentiable(self, reads: list[Any], out: list[Any]) -> None:
+        """Run the rule as recorded ops."""
+        from tensorx.ops.expr_tensor import evaluate
+        full = dict(zip(self.backward.reads, reads, strict=True))
+        top = max(full, default=-1) + 1
+        results = evaluate(self.backward.exprs, [full.get(i) for i in range(top)], self.values)
+        for i, r in zip(self.backward.wanted, results, strict=True):
+            if not isinstance(r, Tensor):
+                from tensorx.ops import factories
+                shape, d, device = self.out_metas[0]
+                r = factories.full(shape, r, dtype=self.metas[i][1], device=device)
+            out[i] = r
+
+
+ELEMENTWISE = Elementwise()
+__all__ = ["ELEMENTWISE", "Backward", "ElementwiseNode", "Plan", "state"]

@@ -1,0 +1,50 @@
+"""TRANSFER and HOST: work that goes through host memory.
+
+TRANSFER moves a tensor to another device. HOST runs a NumPy or SciPy routine on host copies (LAPACK, FFT) and moves the results back; on the
+cpu nothing is copied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tensorx import dtypes
+from tensorx.autograd.node import Node
+from tensorx.ops import dispatch, record, table
+from tensorx.ops.table import Op
+from tensorx.tensor import Tensor, from_host
+
+
+class Staged:
+    """What both kinds share."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def prepare(self, op: Op) -> None:
+        """Read the rule once."""
+        op.extra = record.Rule(op) if op.differentiable else None
+
+    def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
+        """Host arrays in, host arrays out, back to the operands' device (TRANSFER: to the device argument)."""
+        if self.name == "TRANSFER":
+            t, device = args
+            return from_host(t._host(), t.dtype, device)
+        tensors = [a for a in args if isinstance(a, Tensor)]
+        device = dispatch.device_of(op, tensors)
+        for t in tensors:
+            table.check_dtype(op, t.dtype)
+        result = op.body(*(a._host() if isinstance(a, Tensor) else a for a in args))
+        results = tuple(from_host(r, dtypes.FROM_NUMPY[r.dtype], device) for r in (result if isinstance(result, tuple) else (result,)))
+        if out is not None:
+            from tensorx.ops.bind import copy_results
+            return copy_results(op, results if len(results) > 1 else results[0], out)
+        return results[0] if len(results) == 1 else results
+
+    def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any) -> Node:
+        """Record a call."""
+        return record.RuleNode(op, op.extra, args, outputs, first)
+
+
+TRANSFER, HOST = Staged("TRANSFER"), Staged("HOST")

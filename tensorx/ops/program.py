@@ -1,0 +1,145 @@
+"""Program: traced Exprs with storage dtypes, ready to run on any device.
+
+Elementwise rows, their fused backward kernels, optimiser steps, casts, fills and random draws are all Programs. A Program owns its two
+lanes: the NumPy function (small work on the cpu, or no compiler) and one kernel per access class.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tensorx.devices import registry
+from tensorx.dtypes import COMPLEX, INT, dtype
+from tensorx.kernels.geometry import geometry
+from tensorx.kernels.spec import KernelSpec, Operand
+from tensorx.ops import build, expr_kernel, expr_numpy, layout
+from tensorx.ops import expr as E
+from tensorx.tensor import Tensor, empty, wrap
+
+NUMPY_LIMIT = 1 << 15  # elements x intrinsics up to which one NumPy call beats a ctypes call and a kernel
+Layouts = tuple[tuple[int, ...], ...]
+
+
+class Program:
+    """``outputs`` over ``arg`` leaves (compute dtypes of ``inputs``) and ``scalar`` leaves; results are stored as ``stores``."""
+
+    __slots__ = ("function", "indexed", "inputs", "launchers", "name", "outputs", "scalars", "small", "stores")
+
+    def __init__(self, name: str, outputs: Sequence[E.Expr], inputs: Sequence[dtype], stores: Sequence[dtype], scalars: Sequence[dtype] = ()) -> None:
+        self.name, self.inputs, self.stores, self.scalars = name, tuple(inputs), tuple(stores), tuple(scalars)
+        self.outputs = [E.cast(x, d.compute) for x, d in zip(outputs, stores, strict=True)]
+        self.indexed = any(x.op == "index" for x in E.topological(self.outputs))
+        self.function = expr_numpy.compile(self.outputs, self.inputs, self.stores, len(self.scalars))
+        cost = sum(x.op not in E.LEAVES for x in E.topological(self.outputs))
+        self.small = NUMPY_LIMIT // max(cost, 2)
+        self.launchers: dict[Any, tuple[Any, KernelSpec]] = {}
+
+    def arrays(self, values: Sequence[Any]) -> list[Any]:
+        """Scalars as 0-d arrays of their dtypes, for the NumPy lane."""
+        return [np.array(wrapped_int(v, d) if d.kind == INT else v, d.np) for v, d in zip(values, self.scalars, strict=True)]
+
+    def run(self, ins: Sequence[Tensor], values: Sequence[Any], shape: tuple[int, ...], device: registry.device,
+            outs: Sequence[Tensor] | None = None) -> Sequence[Tensor]:
+        """Run over ``shape`` (to which every input broadcasts); results are new tensors or go into ``outs``."""
+        runtime = device.runtime or registry.open(device)
+        caps = runtime.capabilities
+        if caps.host_callable and (not caps.compiler or math.prod(shape) <= self.small):
+            return self._run_numpy(ins, values, shape, outs)
+        if outs is None:
+            strides = layout.like_strides(shape, [(t._shape, t._get_strides()) for t in ins])
+            outs = [empty(shape, d, device, strides) for d in self.stores]
+        if 0 not in shape and device.type != "meta":
+            self._launch(runtime, device, ins, values, shape, outs)
+        return outs
+
+    def _run_numpy(self, ins: Sequence[Tensor], values: Sequence[Any], shape: tuple[int, ...], outs: Sequence[Tensor] | None) -> Sequence[Tensor]:
+        args = [t._array() for t in ins] + self.arrays(values)
+        if self.indexed:
+            args.append(np.arange(math.prod(shape), dtype=np.uint64).reshape(shape))
+        result = expr_numpy.quietly(self.function, *args)
+        results = result if isinstance(result, tuple) else (result,)
+        if outs is not None:
+            for out, r in zip(outs, results, strict=True):
+                np.copyto(out._array(), r, casting="unsafe")
+            return outs
+        return [wrap(_owned(r, shape, d, args), d) for r, d in zip(results, self.stores, strict=True)]
+
+    def _launch(self, runtime: Any, device: registry.device, ins: Sequence[Tensor], values: Sequence[Any], shape: tuple[int, ...],
+                outs: Sequence[Tensor]) -> None:
+        operands = (*outs, *ins)
+        strides = tuple(layout.expanded_strides(t._shape, t._get_strides(), shape) for t in operands)
+        sizes, merged = layout.merge_axes(shape, strides, not self.indexed)
+        access = tuple("c" if sizes == (1,) else layout.access_class(s) for s in merged)
+        width = layout.index_width(sizes, merged)
+        key = (device, len(sizes), access, width)
+        found = self.launchers.get(key)
+        if found is None:
+            spec = self.spec(access, len(sizes), width)
+            found = self.launchers[key] = (build.kernel(device, spec), spec)
+        kernel, spec = found
+        args: list[Any] = []
+        for t in operands:
+            args += (t._storage.handle(), t._offset)
+        args += scalar_args(self.scalars, values)
+        args += sizes
+        for s, a in zip(merged, access, strict=True):
+            if a != "b":
+                args += s[:-1] if a == "c" else s
+        runtime.launch(kernel, geometry(spec, runtime.capabilities, *sizes), args)
+
+    def spec(self, access: Sequence[str], rank: int, width: str) -> KernelSpec:
+        """The kernel for operands of these access classes (outputs first)."""
+        n = len(self.stores)
+        outs = tuple(Operand(f"y{i}", d.code, d.compute.code, a) for i, (d, a) in enumerate(zip(self.stores, access[:n], strict=True)))
+        ins = tuple(Operand(f"x{i}", d.code, d.compute.code, a) for i, (d, a) in enumerate(zip(self.inputs, access[n:], strict=True)))
+        body = expr_kernel.emit(self.outputs, [o.name for o in outs])
+        return named(KernelSpec("elementwise", self.name, outs, ins, scalar_names(self.scalars), body, width, rank, self.indexed))
+
+
+def named(spec: KernelSpec) -> KernelSpec:
+    """The spec with an entry name that no other spec has: readable stem and a hash of all the rest."""
+    digest = hashlib.sha256(repr(spec).encode()).hexdigest()[:10]
+    return replace(spec, entry=f"tx_{spec.entry}_{digest}")
+
+
+def scalar_names(scalars: Sequence[dtype]) -> tuple[tuple[str, str], ...]:
+    """Names and codes of the scalar arguments; a complex one is two."""
+    out: list[tuple[str, str]] = []
+    for i, d in enumerate(scalars):
+        out += [(f"s{i}r", d.real.code), (f"s{i}i", d.real.code)] if d.kind == COMPLEX else [(f"s{i}", d.code)]
+    return tuple(out)
+
+
+def scalar_args(scalars: Sequence[dtype], values: Sequence[Any]) -> list[Any]:
+    """Scalar values as kernel arguments."""
+    out: list[Any] = []
+    for d, v in zip(scalars, values, strict=True):
+        if d.kind == COMPLEX:
+            out += [complex(v).real, complex(v).imag]
+        else:
+            out.append(wrapped_int(v, d) if d.kind <= INT else float(v))
+    return out
+
+
+def wrapped_int(value: Any, d: dtype) -> int:
+    """An integer as dtype ``d`` holds it: modulo its width (C's conversion)."""
+    bits = d.itemsize * 8
+    value = int(value) & ((1 << bits) - 1)
+    return value - (1 << bits) if d.is_signed and value >> (bits - 1) else value
+
+
+def _owned(r: Any, shape: tuple[int, ...], d: dtype, args: Sequence[Any]) -> np.ndarray[Any, Any]:
+    """The NumPy lane's result as memory of its own: of the whole shape, dense, and no view of an input."""
+    if r.__class__ is not np.ndarray:
+        r = np.asarray(r, d.np)
+    if r.shape != shape:
+        r = np.broadcast_to(r, shape)
+    if r.base is not None or any(r is a for a in args):
+        r = np.array(r, order="C", subok=False)
+    return r if r.dtype == d.np else r.astype(d.np)

@@ -1,0 +1,219 @@
+"""Recording calls for backward: saved values, and the two node classes that rows need.
+
+A saved value holds storage and metadata, never its Tensor, so a graph keeps no reference cycle. Elementwise rows save what their traced
+rule uses; other rows save what their rule asks for by parameter name.
+"""
+
+from __future__ import annotations
+
+import inspect
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from tensorx.autograd.modes import state
+from tensorx.autograd.node import FREED, AccumulateGrad, Node, gradient_edge
+from tensorx.dtypes import FLOAT, dtype
+from tensorx.errors import GradError
+from tensorx.tensor import Tensor, make
+
+
+class Meta(NamedTuple):
+    """Shape, dtype and device of an input whose values a rule does not need."""
+
+    shape: tuple[int, ...]
+    dtype: dtype
+    device: Any
+
+
+class Saved:
+    """A value kept for backward. `unpack` gives a Tensor again, or GradError if the value was overwritten since."""
+
+    __slots__ = ("cls", "dtype", "edge", "name", "nr", "offset", "packed", "shape", "storage", "strides", "unpacker", "version")
+
+    def __init__(self, t: Tensor, edge: Any, name: str) -> None:
+        """``edge`` is where gradients of ``t`` go (None: nowhere); for a node's own output pass None and mark with ``output``."""
+        self.storage, self.version, self.shape, self.strides, self.offset = t._storage, t._storage.version, t._shape, t._strides, t._offset
+        self.dtype, self.edge, self.name, self.nr, self.unpacker = t.dtype, edge, name, -1, None
+        if state.saved_hooks:
+            pack, self.unpacker = state.saved_hooks[-1]
+            from tensorx.autograd.modes import no_grad
+            with no_grad():
+                self.packed = pack(make(t._storage, t._shape, t._strides, t._offset, t.dtype))
+            self.storage = None
+
+    def unpack(self, node: Node) -> Tensor:
+        """The saved Tensor, connected to the graph."""
+        if self.unpacker is not None:
+            t: Tensor = self.unpacker(self.packed).detach()
+        else:
+            storage = self.storage
+            assert storage is not None
+            if storage.version != self.version:
+                raise GradError(
+                    "one of the variables needed for gradient computation has been modified by an inplace operation: "
+                    f"[{self.dtype.name} of shape {list(self.shape)}]{', which is ' + self.name if self.name else ''}, is at version "
+                    f"{storage.version}; expected version {self.version} instead. Hint: the backtrace further above shows the operation that "
+                    "failed to compute its gradient; use an out-of-place operation, or clone() the value before it is changed.")
+            t = make(storage, self.shape, self.strides, self.offset, self.dtype)
+        if self.nr >= 0:
+            t._rg, t._node, t._nr = True, node, self.nr
+        elif self.edge is not None:
+            t._rg = True
+            if isinstance(self.edge[0], AccumulateGrad):
+                t._acc = weakref.ref(self.edge[0])
+            else:
+                t._node, t._nr = self.edge
+        return t
+
+
+def save_input(t: Tensor, edge: Any) -> Saved:
+    """Save an input of a call."""
+    return Saved(t, edge, "")
+
+
+def save_output(t: Tensor, nr: int, op: str) -> Saved:
+    """Save output ``nr`` of the node being made."""
+    saved = Saved(t, None, f"output {nr} of {op}")
+    saved.nr = nr
+    return saved
+
+
+def edges_of(tensors: Sequence[Tensor | None]) -> tuple[Any, ...]:
+    """Where each input's gradient goes."""
+    return tuple(None if t is None else gradient_edge(t) for t in tensors)
+
+
+def requires_grad(tensors: Sequence[Any]) -> bool:
+    """Whether any tensor requires grad."""
+    for t in tensors:
+        if t is not None and (t._rg if t._view is None else t.requires_grad):
+            return True
+    return False
+
+
+def attach(node: Node, outputs: Sequence[Tensor]) -> None:
+    """Make ``outputs`` results of ``node``; integer outputs take no part in differentiation."""
+    for i, out in enumerate(outputs):
+        if out is not None and out.dtype.kind >= FLOAT:
+            out._rg, out._node, out._nr = True, node, i
+
+
+def flat_tensors(args: Sequence[Any]) -> list[Any]:
+    """Tensors of bound arguments, lists flattened."""
+    out: list[Any] = []
+    for a in args:
+        if getattr(a, "_is_tensor", False):
+            out.append(a)
+        elif a.__class__ is tuple and a and getattr(a[0], "_is_tensor", False):
+            out.extend(a)
+    return out
+
+
+class Rule:
+    """A gradient rule over Tensors, read once: which values it wants, by parameter name.
+
+    ``g`` is the cotangent (a tuple of them for several outputs), an output's or input's name asks for its value, ``<input>_meta`` for its
+    shape and dtype only, ``needs`` for a tuple of bools (one per tensor input), any other parameter's name for its value.
+    """
+
+    def __init__(self, op: Any) -> None:
+        self.function: Callable[..., Any] = op.vjp
+        self.wants = tuple(inspect.signature(op.vjp).parameters)
+        params = op.schema.params
+        self.position = {p.name: i for i, p in enumerate(params)}
+        self.inputs = tuple(i for i, p in enumerate(params) if p.type in ("Tensor", "Tensor[]"))
+        names = op.schema.returns
+        self.output = {(n or "out"): i for i, n in enumerate(names)} if len(names) > 1 else {"out": 0, names[0] or "out": 0}
+        self.several = len(names) > 1 or op.schema.returns_list
+        known = {"g", "needs", *self.position, *self.output, *(f"{params[i].name}_meta" for i in self.inputs)}
+        unknown = set(self.wants) - known
+        if unknown:
+            raise ValueError(f"register: the rule of '{op.name}' asks for {sorted(unknown)}; it may ask for {sorted(known)}")
+
+
+class RuleNode(Node):
+    """The node of a call whose rule runs on Tensors."""
+
+    __slots__ = ("args", "metas", "op", "out_metas", "rule", "saved")
+
+    def __init__(self, op: Any, rule: Rule, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any = None) -> None:
+        """``first`` replaces the first input's edge (a view that is written in place)."""
+        inputs = [t for i in rule.inputs for t in (args[i] if isinstance(args[i], tuple) else (args[i],))]
+        edges = edges_of([t if getattr(t, "_is_tensor", False) else None for t in inputs])
+        if first is not None:
+            edges = (first, *edges[1:])
+        super().__init__(edges, len(outputs))
+        self.op, self.rule = op, rule
+        self.metas = [Meta(t._shape, t.dtype, t.device) if getattr(t, "_is_tensor", False) else None for t in inputs]
+        self.out_metas = [Meta(t._shape, t.dtype, t.device) for t in outputs]
+        flat = dict(zip(map(id, inputs), edges, strict=False))
+        saved: dict[str, Any] = {}
+        statics: dict[str, Any] = {}
+        for name in rule.wants:
+            if name in rule.position:
+                value = args[rule.position[name]]
+                if isinstance(value, Tensor):
+                    saved[name] = save_input(value, flat.get(id(value)))
+                elif isinstance(value, tuple) and value and any(isinstance(v, Tensor) for v in value):
+                    saved[name] = [None if v is None else save_input(v, flat.get(id(v))) for v in value]
+                else:
+                    statics[name] = value
+            elif name in rule.output:
+                saved[name] = save_output(outputs[rule.output[name]], rule.output[name], self.name())
+            elif name.endswith("_meta"):
+                value = args[rule.position[name[:-5]]]
+                statics[name] = tuple(Meta(v._shape, v.dtype, v.device) for v in value) if isinstance(value, tuple) else (
+                    Meta(value._shape, value.dtype, value.device) if isinstance(value, Tensor) else None)
+        self.saved: dict[str, Any] | None = saved
+        self.args = statics
+
+    def name(self) -> str:
+        return backward_name(self.op)
+
+    def outputs_written(self) -> None:
+        """The outputs were written in place after they were saved as such: their new version is the right one."""
+        for s in (self.saved or {}).values():
+            if isinstance(s, Saved) and s.nr >= 0 and s.storage is not None:
+                s.version = s.storage.version
+
+    def release(self) -> None:
+        if self.saved:
+            self.saved = None
+
+    def apply(self, grads: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
+        if self.saved is None:
+            raise GradError(FREED)
+        from tensorx.ops import factories
+        values: dict[str, Any] = dict(self.args)
+        for name, s in self.saved.items():
+            values[name] = [v and v.unpack(self) for v in s] if isinstance(s, list) else s.unpack(self)
+        rule = self.rule
+        if rule.several:
+            values["g"] = tuple(factories.zeros(m.shape, dtype=m.dtype, device=m.device) if g is None and m.dtype.kind >= FLOAT else g
+                                for g, m in zip(grads, self.out_metas, strict=True))
+        else:
+            values["g"] = grads[0]
+        if "needs" in rule.wants:
+            values["needs"] = tuple(e is not None for e in self.edges)
+        results = rule.function(**{k: values[k] for k in rule.wants})
+        if not isinstance(results, tuple):
+            results = (results,)
+        flat = [r for item in results for r in (item if isinstance(item, list) else (item,))]
+        return tuple(None if e is None or r is None else fit(r, m) for r, e, m in zip(flat, self.edges, self.metas, strict=True))
+
+
+def fit(g: Tensor, meta: Any) -> Tensor:
+    """A cotangent in its input's shape and dtype: broadcasting is undone here, never in a rule."""
+    from tensorx.ops import reduction
+    if g._shape != meta.shape:
+        g = reduction.sum_to(g, meta.shape)
+    if g.dtype is not meta.dtype:
+        from tensorx.ops import convert
+        g = convert.cast(g, meta.dtype)
+    return g
+
+
+def backward_name(op: Any) -> str:
+    """``log_softmax`` -> ``LogSoftmaxBackward0``, as users know from grad_fn."""
+    return "".join(w.capitalize() for w in op.schema.name.strip("_").split("_")) + "Backward0"

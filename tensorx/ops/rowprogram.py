@@ -1,0 +1,232 @@
+"""RowProgram: traced Exprs that reduce along rows, ready to run on any device.
+
+A body uses ``E.row_sum`` and its kin. If every output is one value a row and there is one such node, the reduce family runs it (in two
+launches where rows are few and long); otherwise the rowwise family runs its stages one after the other over each row. Sums to a
+broadcast operand's shape in the backward of elementwise rows are RowPrograms too: their load is the fused Expr.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tensorx.devices import registry
+from tensorx.dtypes import COMPLEX, dtype
+from tensorx.kernels import reduce as family
+from tensorx.kernels.geometry import geometry
+from tensorx.kernels.spec import KernelSpec, Operand
+from tensorx.ops import build, expr_kernel, expr_numpy, layout
+from tensorx.ops import expr as E
+from tensorx.ops.program import NUMPY_LIMIT, named, scalar_args, scalar_names
+from tensorx.ops.program import Program as _Program
+from tensorx.tensor import Tensor, empty, wrap
+
+Ints = tuple[int, ...]
+PREFIX = "row_"
+
+
+def is_row(x: E.Expr) -> bool:
+    """Whether a node reduces along the row."""
+    return x.op.startswith(PREFIX)
+
+
+def per_element(outputs: Sequence[E.Expr]) -> list[bool]:
+    """For each output, whether it varies along the row (it reads an input outside of any reduction)."""
+    varies: dict[E.Expr, bool] = {}
+    for node in E.topological(outputs):
+        varies[node] = not is_row(node) and (node.op in ("arg", "index") or any(varies[a] for a in node.args))
+    return [varies[x] for x in outputs]
+
+
+class RowProgram:
+    """``outputs`` over ``arg`` leaves; ``elements`` says which of them have one value an element (the others: one a row)."""
+
+    __slots__ = ("elements", "function", "inputs", "kernels", "name", "nodes", "outputs", "pair", "scalars", "small", "stores")
+
+    def __init__(self, name: str, outputs: Sequence[E.Expr], inputs: Sequence[dtype], stores: Sequence[dtype], scalars: Sequence[dtype] = (),
+                 elements: Sequence[bool] | None = None) -> None:
+        self.name, self.inputs, self.stores, self.scalars = name, tuple(inputs), tuple(stores), tuple(scalars)
+        self.outputs = [E.cast(x, d.compute) for x, d in zip(outputs, stores, strict=True)]
+        self.elements = list(elements) if elements is not None else per_element(self.outputs)
+        order = E.topological(self.outputs)
+        self.nodes = [x for x in order if is_row(x)]
+        self.pair = len(self.nodes) == 2 and {x.op for x in self.nodes} in ({"row_max", "row_argmax"}, {"row_min", "row_argmin"})
+        self.function = expr_numpy.compile(self.outputs, self.inputs, self.stores, len(self.scalars))
+        self.small = NUMPY_LIMIT // max(sum(x.op not in E.LEAVES for x in order), 2)
+        self.kernels: dict[Any, Any] = {}
+
+    @property
+    def single(self) -> bool:
+        """Whether the reduce family can run it."""
+        return not any(self.elements) and (len(self.nodes) == 1 or self.pair)
+
+    def run(self, ins: Sequence[Tensor], values: Sequence[Any], shape: Ints, reduced: Ints, device: registry.device,
+            outs: Sequence[Tensor] | None = None) -> Sequence[Tensor]:
+        """Run over ``shape`` with rows along the axes ``reduced``. Row results have the kept axes' shape, element results ``shape``."""
+        runtime = device.runtime or registry.open(device)
+        caps = runtime.capabilities
+        kept = tuple(i for i in range(len(shape)) if i not in reduced)
+        if caps.host_callable and (not caps.compiler or math.prod(shape) <= self.small):
+            return self._run_numpy(ins, values, shape, kept, reduced, outs)
+        if outs is None:
+            small = tuple(shape[i] for i in kept)
+            outs = [empty(shape if e else small, d, device) for e, d in zip(self.elements, self.stores, strict=True)]
+        if device.type != "meta" and any(0 not in o._shape for o in outs):
+            self._launch(runtime, device, ins, values, shape, kept, reduced, outs)
+        return outs
+
+    def _run_numpy(self, ins: Sequence[Tensor], values: Sequence[Any], shape: Ints, kept: Ints, reduced: Ints,
+                   outs: Sequence[Tensor] | None) -> Sequence[Tensor]:
+        order = kept + reduced
+        count = math.prod(shape[i] for i in reduced)
+        small = tuple(shape[i] for i in kept)
+        args = [np.ascontiguousarray(np.broadcast_to(t._array(), shape).transpose(order)).reshape(*small, count) for t in ins]
+        result = expr_numpy.quietly(self.function, *args, *_Program.arrays(self, values), None, count)  # type: ignore[arg-type]  # same attributes
+        results = result if isinstance(result, tuple) else (result,)
+        inverse = np.argsort(order)
+        final = []
+        for r, element, d in zip(results, self.elements, self.stores, strict=True):
+            if element:
+                r = np.broadcast_to(r, (*small, count)).reshape([shape[i] for i in order]).transpose(inverse)
+            else:
+                r = np.broadcast_to(r, (*small, 1)).reshape(small)
+            final.append(np.asarray(r, d.np))
+        if outs is None:
+            return [wrap(np.array(r, order="C"), d) for r, d in zip(final, self.stores, strict=True)]
+        for out, r in zip(outs, final, strict=True):
+            np.copyto(out._array(), r, casting="unsafe")
+        return outs
+
+    def _launch(self, runtime: Any, device: registry.device, ins: Sequence[Tensor], values: Sequence[Any], shape: Ints, kept: Ints, reduced: Ints,
+                outs: Sequence[Tensor]) -> None:
+        full = [layout.expanded_strides(t._shape, t._get_strides(), shape) for t in ins]
+        out_strides = [self._kept_strides(o, e, kept) for o, e in zip(outs, self.elements, strict=True)]
+        n = len(outs)
+        sizes_k, k = layout.merge_axes(tuple(shape[i] for i in kept), (*out_strides, *(tuple(s[i] for i in kept) for s in full)))
+        row_strides = [tuple(o._get_strides()[i] for i in reduced) for o, e in zip(outs, self.elements, strict=True) if e]
+        sizes_r, r = layout.merge_axes(tuple(shape[i] for i in reduced), (*(tuple(s[i] for i in reduced) for s in full), *row_strides),
+                                      self.single and not any("arg" in x.op for x in self.nodes))
+        if self.single:
+            self._reduce(runtime, device, ins, values, outs, sizes_k, sizes_r, k[:n], [(a, b) for a, b in zip(k[n:], r, strict=True)])
+            return
+        if len(sizes_r) > 1:  # the row is not one axis in memory: gather it into one first
+            order = kept + reduced
+            dense = [t.expand(shape).permute(*order).contiguous() if t.numel() > 1 else t for t in ins]
+            back = [dense[i].permute(*np.argsort(order).tolist()) if t.numel() > 1 else t for i, t in enumerate(ins)]
+            self._launch_dense(runtime, device, back, values, shape, kept, reduced, outs)
+            return
+        self._rowwise(runtime, device, ins, values, outs, sizes_k, sizes_r, k, r)
+
+    def _launch_dense(self, runtime: Any, device: registry.device, ins: Sequence[Tensor], values: Sequence[Any], shape: Ints, kept: Ints, reduced: Ints,
+                      outs: Sequence[Tensor]) -> None:
+        """Element results go through a dense temporary, whose rows are one axis."""
+        from tensorx.ops.convert import copy_into
+        order = kept + reduced
+        inverse = np.argsort(order).tolist()
+        temporary = [empty([shape[i] for i in order], o.dtype, device).permute(*inverse) if e else o for o, e in zip(outs, self.elements, strict=True)]
+        self._launch(runtime, device, ins, values, shape, kept, reduced, temporary)
+        for t, o, e in zip(temporary, outs, self.elements, strict=True):
+            if e:
+                copy_into(o, t)
+
+    def _kept_strides(self, out: Tensor, element: bool, kept: Ints) -> Ints:
+        strides = out._get_strides()
+        return tuple(strides[i] for i in kept) if element else strides
+
+    # the reduce family
+
+    def _reduce(self, runtime: Any, device: registry.device, ins: Sequence[Tensor], values: Sequence[Any], outs: Sequence[Tensor], kept: Ints, reduced: Ints,
+                out_strides: Sequence[Ints], in_strides: Sequence[tuple[Ints, Ints]]) -> None:
+        width = layout.index_width((*kept, *reduced), [(*a, *b) for a, b in in_strides])
+        access = tuple("b" if not any((*a, *b)) else "r" if b[-1] == 1 else "k" if a[-1] == 1 else "s" for a, b in in_strides)
+        key = (device, len(kept), len(reduced), access, width)
+        if key not in self.kernels:
+            spec = self._reduce_spec(access, len(kept), len(reduced), width)
+            self.kernels[key] = (spec, named(family.partial(spec)), named(family.final(spec)))
+        spec, partial, final = self.kernels[key]
+        caps = runtime.capabilities
+        splits = family.splits(spec, caps, *kept, *reduced)
+        scalars = scalar_args(self.scalars, values)
+        in_args = [x for t in ins for x in (t._storage.handle(), t._offset)]
+        in_steps = [s for (a, b), c in zip(in_strides, access, strict=True) if c != "b" for s in (*a, *b)]
+        out_args = [x for t in outs for x in (t._storage.handle(), t._offset)]
+        out_steps = [s for o in out_strides for s in o]
+        if splits == 1:
+            kernel = build.kernel(device, spec)
+            runtime.launch(kernel, geometry(spec, caps, *kept, *reduced), [*out_args, *in_args, *scalars, *kept, *reduced, *out_steps, *in_steps])
+            return
+        from tensorx.dtypes import FROM_CODE
+        scratch = [empty((*kept, splits), FROM_CODE[o.dtype], device) for o in partial.outputs]
+        steps = [s for t in scratch for s in t._get_strides()[:-1]]
+        args = [x for t in scratch for x in (t._storage.handle(), 0)]
+        runtime.launch(build.kernel(device, partial), geometry(partial, caps, *kept, *reduced, splits),
+                       [*args, *in_args, *scalars, *kept, *reduced, splits, *steps, *in_steps])
+        total = math.prod(reduced)
+        steps = [s for t in scratch for s in t._get_strides()]
+        runtime.launch(build.kernel(device, final), geometry(final, caps, *kept, splits, total),
+                       [*out_args, *args, *scalars, *kept, splits, total, *out_steps, *steps])
+
+    def _reduce_spec(self, access: Sequence[str], kept: int, reduced: int, width: str) -> KernelSpec:
+        node = self.nodes[0] if not self.pair else next(x for x in self.nodes if not x.op.startswith("row_arg"))
+        load = node.args[0]
+        combine = node.op.removeprefix(PREFIX) + ("i" if self.pair else "")
+        outs = tuple(Operand(f"y{i}", d.code, d.compute.code, "s") for i, d in enumerate(self.stores))
+        ins = tuple(Operand(f"x{i}", d.code, d.compute.code, a) for i, (d, a) in enumerate(zip(self.inputs, access, strict=True)))
+        params: list[tuple[str, Any]] = [("kept", kept), ("reduced", reduced), ("combine", combine), ("acc", load.dtype.code)]
+        if not combine.startswith("arg") and not self.pair:
+            acc = E._make("acc", (), load.dtype, None)
+            finish = E.substitute(self.outputs, lambda x: acc if x is node else None)
+            params.append(("finish", expr_kernel.emit(finish, [o.name for o in outs], "f")))
+        body = expr_kernel.emit([load], ["v0"])
+        return named(KernelSpec("reduce", self.name, outs, ins, scalar_names(self.scalars), body, width, params=tuple(params)))
+
+    # the rowwise family
+
+    def _rowwise(self, runtime: Any, device: registry.device, ins: Sequence[Tensor], values: Sequence[Any], outs: Sequence[Tensor], kept: Ints, row: Ints,
+                 k: Sequence[Ints], r: Sequence[Ints]) -> None:
+        n, m = len(outs), len(ins)
+        elements = iter(r[m:])
+        steps = [next(elements) if e else None for e in self.elements]
+        operands: list[tuple[Ints, Ints | None]] = [*zip(k[:n], steps, strict=True), *zip(k[n:], r[:m], strict=True)]
+        width = layout.index_width((*kept, *row), [(*a, *(b or ())) for a, b in operands])
+        access = tuple(row_access(a, b, i < n) for i, (a, b) in enumerate(operands))
+        key = (device, len(kept), access, width)
+        if key not in self.kernels:
+            self.kernels[key] = self._rowwise_spec(access, len(kept), width)
+        spec = self.kernels[key]
+        args: list[Any] = [x for t in (*outs, *ins) for x in (t._storage.handle(), t._offset)]
+        args += scalar_args(self.scalars, values)
+        args += (*kept, *row)
+        for (a, b), c in zip(operands, access, strict=True):
+            if c != "b":
+                args += a if b is None or c == "c" else (*a, *b)
+        runtime.launch(build.kernel(device, spec), geometry(spec, runtime.capabilities, *kept, *row), args)
+
+    def _rowwise_spec(self, access: Sequence[str], kept: int, width: str) -> KernelSpec:
+        n = len(self.stores)
+        outs = tuple(Operand(f"y{i}", d.code, d.compute.code, a) for i, (d, a) in enumerate(zip(self.stores, access[:n], strict=True)))
+        ins = tuple(Operand(f"x{i}", d.code, d.compute.code, a) for i, (d, a) in enumerate(zip(self.inputs, access[n:], strict=True)))
+        leaves: dict[E.Expr, E.Expr] = {}
+        stages = []
+        for i, node in enumerate(self.nodes):
+            load, = E.substitute([node.args[0]], leaves.get)
+            stages.append((node.op.removeprefix(PREFIX), f"a{i}", expr_kernel.emit([load], ["v0"], f"v{i}_"), load.dtype.code))
+            leaves[node] = E._make("acc", (), node.dtype, i)
+        finals = E.substitute(self.outputs, leaves.get)
+        pick = [[(x, f"y{i}") for i, (x, e) in enumerate(zip(finals, self.elements, strict=True)) if e is want] for want in (True, False)]
+        body, row_body = (expr_kernel.emit([x for x, _ in p], [t for _, t in p], "e") if p else "" for p in pick)
+        params = (("kept", kept), ("stages", tuple(stages)), ("row_body", row_body))
+        return named(KernelSpec("rowwise", self.name, outs, ins, scalar_names(self.scalars), body, width, params=params))
+
+
+def row_access(kept: Ints, row: Ints | None, is_output: bool) -> str:
+    """Access class of a rowwise operand: 'row' one value a row, 'c' dense along the row, 's' strided, 'b' one value for all."""
+    if row is None or (not is_output and not any(row)):
+        return "row" if any(kept) or is_output else "b"
+    return "c" if row[-1] == 1 else "s"
+
+
+__all__ = ["COMPLEX", "RowProgram", "per_element"]

@@ -1,0 +1,147 @@
+"""THE TABLE: an op is a row, and everything else is derived from rows.
+
+A row is registered with its schema, kind, body, gradient rule, promotion, float64 oracle, sample domain and doc. `register` refuses a row
+without oracle or doc, and a primitive without a gradient rule (NONDIFF says: none).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from tensorx import dtypes
+from tensorx.dtypes import BOOL, FLOAT, INT, dtype
+from tensorx.ops import schema as S
+
+
+class _NonDiff:
+    """The gradient rule of a row that has none by nature (comparisons, integer results)."""
+
+    def __repr__(self) -> str:
+        return "NONDIFF"
+
+
+NONDIFF = _NonDiff()
+
+
+class KindProtocol(Protocol):
+    """What dispatch needs of a kind."""
+
+    name: str
+
+    def prepare(self, op: Op) -> None:
+        """Check a row and precompute what the kind needs."""
+
+    def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
+        """Compute (no autograd): a Tensor or a tuple of Tensors."""
+
+    def node(self, op: Op, args: tuple[Any, ...], result: Any) -> Any:
+        """The backward node for a call whose result requires grad; None if no input does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Promote:
+    """How operands come to one dtype: which kinds are lifted to the default float, and what the result is."""
+
+    name: str
+    lift: int = -1  # kinds up to this one become the default float dtype, or
+    to: str = ""  # the dtype of this code
+    result: str = "same"  # 'same' as the body's value in the operands' dtype, a dtype code, 'self' or 'dtype' (an argument's)
+    skip: int = 0  # the first operands take no part (a condition)
+
+    def common(self, dims: Sequence[dtype], zeros: Sequence[dtype], numbers: Sequence[dtype]) -> dtype:
+        """The dtype in which the body runs (before f16 and bf16 widen to f32)."""
+        d = dtypes.promote(list(dims), list(zeros), list(numbers))
+        if d.kind > self.lift:
+            return d
+        return dtypes.FROM_CODE[self.to] if self.to else dtypes.get_default_dtype()
+
+
+DEFAULT = Promote("default")
+TO_FLOAT = Promote("float", lift=INT)
+TO_LONG = Promote("long", lift=INT, to="i64")
+TO_BOOL = Promote("bool", result="b8")
+COND = Promote("cond", skip=1)
+KEEP = Promote("keep", result="self")  # the first operand's dtype
+ASKED = Promote("asked", result="dtype")  # the dtype argument
+
+
+@dataclass(eq=False, slots=True)
+class Op:
+    """One row."""
+
+    schema: S.Schema
+    kind: KindProtocol
+    body: Any
+    vjp: Any
+    ref: Callable[..., Any]
+    doc: str
+    promote: Promote = DEFAULT
+    dtypes: str = "bifc"  # kinds of operands accepted: b(ool) i(nt) f(loat) c(omplex)
+    domain: Any = (-3.0, 3.0)  # sample interval, or one per operand
+    special: tuple[Any, ...] = ()  # values worth testing beside the domain
+    samples: Callable[..., Any] | None = None  # calls for conformance, where a domain cannot say it
+    symbol: str = ""  # Python operator, for the dunder methods
+    ulp: float = 4.0  # how far the result may be from the oracle, in units of the result dtype
+    extra: Any = None  # what the kind alone understands (prepared by it)
+    plans: dict[Any, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Name with overload: ``max.dim``."""
+        return f"{self.schema.name}.{self.schema.overload}" if self.schema.overload else self.schema.name
+
+    @property
+    def differentiable(self) -> bool:
+        """Whether calls are recorded for backward."""
+        return self.vjp is not None and self.vjp is not NONDIFF
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the row as Python code inside the library does: no overloads, no ``out=``."""
+        from tensorx.ops import bind
+        return bind.run(self, S.bind(self.schema, args, kwargs, bind.takes_numbers(self)), None)
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}>"
+
+    def __reduce__(self) -> Any:
+        return (find, (self.name,))
+
+
+OPS: dict[str, Op] = {}
+BY_NAME: dict[str, list[Op]] = {}
+INTRINSIC_OPS: dict[str, Op] = {}  # intrinsic -> the row whose body is just that intrinsic
+
+
+def find(name: str) -> Op:
+    """The row of a full name."""
+    return OPS[name]
+
+
+def register(op: Op) -> Op:
+    """Put a row into the table. Raises ValueError for a row that lacks what every row must have."""
+    if not callable(op.ref):
+        raise ValueError(f"register: row '{op.name}' must have a float64 oracle 'ref'; got {op.ref!r}")
+    if not op.doc or not op.doc.strip().endswith("."):
+        raise ValueError(f"register: row '{op.name}' must have a one-line 'doc' that ends with a full stop; got {op.doc!r}")
+    if op.vjp is None and op.kind.name != "COMPOSITE":
+        raise ValueError(f"register: primitive '{op.name}' must have a gradient rule. Hint: say vjp=NONDIFF to mean none")
+    if op.name in OPS:
+        raise ValueError(f"register: row '{op.name}' is in the table already")
+    op.kind.prepare(op)
+    OPS[op.name] = op
+    BY_NAME.setdefault(op.schema.name, []).append(op)
+    return op
+
+
+def check_dtype(op: Op, d: dtype) -> None:
+    """DTypeError unless the row takes operands of ``d``'s kind."""
+    if "bifc"[d.kind] not in op.dtypes:
+        from tensorx.errors import DTypeError
+        words = {"b": "bool", "i": "integer", "f": "floating-point", "c": "complex"}
+        raise DTypeError(f"{op.schema.name}: operands must be {' or '.join(words[c] for c in op.dtypes)}; got {d.name}. Hint: cast with .to()")
+
+
+__all__ = ["ASKED", "BOOL", "BY_NAME", "COND", "DEFAULT", "FLOAT", "INTRINSIC_OPS", "KEEP", "NONDIFF", "OPS", "TO_BOOL", "TO_FLOAT", "TO_LONG", "Op", "Promote", "check_dtype",
+           "find", "register"]
