@@ -129,16 +129,16 @@ class Cpu(Device):
             openmp = "OpenMP" if compiler.openmp else "no OpenMP: one thread"
             self.driver = f"{' '.join(compiler.command)} {compiler.version} ({openmp})"
             self.fingerprint = f"cpu|{compiler.fingerprint}|{code_traits(self.capabilities)}"
-        self._pool = Pool(self.capabilities.total_mem)
+        self._pool = Pool(self.capabilities.total_mem, self.capabilities.max_alloc, self._full)
         _pools.add(self._pool)
+        self.alloc = self._pool.alloc  # type: ignore[method-assign]  # every op allocates: save a call
 
-    def alloc(self, nbytes: int) -> Buffer:
-        if nbytes <= self.capabilities.max_alloc:
-            buffer = self._pool.alloc(nbytes)
-            if buffer is not None:
-                return buffer
-        found: Buffer = alloc_with_retry(self, nbytes, lambda: self._pool.alloc(nbytes))
-        return found
+    def alloc(self, nbytes: int) -> Buffer | None:
+        return self._pool.alloc(nbytes)
+
+    def _full(self, nbytes: int) -> Buffer:
+        buffer: Buffer = alloc_with_retry(self, nbytes, lambda: self._pool.reserve(nbytes))
+        return buffer
 
     def copy_in(self, buffer: Buffer, byte_offset: int, array: np.ndarray[Any, Any]) -> None:
         buffer[byte_offset : byte_offset + array.nbytes] = array.reshape(-1).view(np.uint8)

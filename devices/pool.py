@@ -12,6 +12,7 @@ import functools
 import mmap
 import threading
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -70,9 +71,11 @@ class Pool:
     ((100,), dtype('uint8'), 128)
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, largest: int | None = None, full: Callable[[int], Buffer] | None = None) -> None:
         self.limit = limit
+        self.largest = limit if largest is None else largest  # bytes of the largest single block
         self.cap = limit // 4  # most bytes kept for reuse
+        self._full = full
         self._reserved = 0  # bytes in blocks, used or free; changed under the lock only
         self._peak = 0
         self._dropped: deque[int] = deque()
@@ -81,22 +84,26 @@ class Pool:
         self._lock = threading.Lock()
 
     def alloc(self, nbytes: int) -> Buffer | None:
-        """``nbytes`` of uninitialised memory, or None when the limit (or the system) has no room."""
+        """``nbytes`` of uninitialised memory. When there is no room: what ``full(nbytes)`` answers, else None."""
+        if nbytes > self.largest:
+            return self._full(nbytes) if self._full else None
         shift = nbytes.bit_length() - 3
         step = 1 << shift if shift > 6 else ALIGN
-        size = -(-nbytes // step) * step or ALIGN
-        try:
-            block = self._free[size].pop()  # EAFP because another thread may empty the list after a test
+        try:  # another thread may empty the list after a test
+            block = self._free[-(-nbytes // step) * step or ALIGN].pop()
         except (KeyError, IndexError):
-            block = self._reserve(size)
-            if block is None:
-                return None
-        buffer: Buffer = _new_array(Buffer, (nbytes,), _U8, block[0])
+            buffer = self.reserve(nbytes)
+            return self._full(nbytes) if buffer is None and self._full else buffer
+        buffer = _new_array(Buffer, (nbytes,), _U8, block[0])
         buffer.block = block
         buffer._as_parameter_ = block[1]
         return buffer
 
-    def _reserve(self, size: int) -> Any:
+    def reserve(self, nbytes: int) -> Buffer | None:
+        """A new block, or None when the limits (or the system) have no room."""
+        shift = nbytes.bit_length() - 3
+        step = 1 << shift if shift > 6 else ALIGN
+        size = -(-nbytes // step) * step or ALIGN
         with self._lock:
             self._settle()
             if self._cached() > self.cap:
@@ -111,7 +118,10 @@ class Pool:
                 return None
             self._reserved += size
             self._peak = max(self._peak, self._reserved)
-            return (*place, home)
+        buffer: Buffer = _new_array(Buffer, (nbytes,), _U8, place[0])
+        buffer.block = (*place, home)
+        buffer._as_parameter_ = place[1]
+        return buffer
 
     def _cut(self, size: int) -> tuple[memoryview, int] | None:
         """A block from the present slab; what is left of a slab too short for ``size`` is given up (at most SMALL of

@@ -121,7 +121,7 @@ def small(dev):
     again = type(dev)() if dev.kind == "cpu" else type(dev)(dev.index, dev._device)
     again.capabilities = replace(caps, total_mem=16 * MB, max_alloc=8 * MB)
     if dev.kind == "cpu":
-        again._pool.limit = 16 * MB
+        again._pool.limit, again._pool.largest = 16 * MB, 8 * MB
     yield again
     again.empty_cache()
 
