@@ -1,0 +1,59 @@
+"""Optimiser runs whose parameters are compared with recorded ones.
+
+``run(tx, name, device, dtype)`` takes six steps with fixed gradients. golden_optim.json holds what PyTorch 2.13.0 (cpu
+build) gives in float64; it was written by
+
+    python tests/optim/optim_cases.py torch > tests/optim/golden_optim.json
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+
+import numpy as np
+
+STEPS = 6
+OPTIMIZERS = {
+    "sgd": ("SGD", {"lr": 0.1}),
+    "sgd momentum": ("SGD", {"lr": 0.1, "momentum": 0.9}),
+    "sgd dampening": ("SGD", {"lr": 0.1, "momentum": 0.9, "dampening": 0.5}),
+    "sgd nesterov": ("SGD", {"lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 0.1}),
+    "sgd decay": ("SGD", {"lr": 0.1, "weight_decay": 0.1}),
+    "sgd maximize": ("SGD", {"lr": 0.1, "momentum": 0.5, "weight_decay": 0.1, "maximize": True}),
+    "adam": ("Adam", {"lr": 0.1}),
+    "adam betas": ("Adam", {"lr": 0.1, "betas": (0.5, 0.9), "eps": 1e-3}),
+    "adam decay": ("Adam", {"lr": 0.1, "weight_decay": 0.1}),
+    "adam amsgrad": ("Adam", {"lr": 0.1, "amsgrad": True, "weight_decay": 0.1, "maximize": True}),
+    "adam decoupled": ("Adam", {"lr": 0.1, "weight_decay": 0.1, "decoupled_weight_decay": True}),
+    "adamw": ("AdamW", {"lr": 0.1}),
+    "adamw decay": ("AdamW", {"lr": 0.1, "weight_decay": 0.1}),
+    "adamw amsgrad": ("AdamW", {"lr": 0.1, "amsgrad": True, "maximize": True}),
+    "adamw eps": ("AdamW", {"lr": 0.1, "eps": 1.0}),
+}
+
+
+def run(tx, name, device, dtype):
+    """The parameters after each step."""
+    kind, settings = OPTIMIZERS[name]
+    random = np.random.RandomState(5)
+    params = [
+        tx.nn.Parameter(tx.tensor(random.randn(*shape), dtype=dtype, device=device)) for shape in ((3, 2), (4,), ())
+    ]
+    optimizer = getattr(tx.optim, kind)(params, **settings)
+    history = []
+    for step in range(STEPS):
+        for i, p in enumerate(params):
+            # The last parameter misses a step; gradients shrink, so that amsgrad's maximum matters.
+            gradient = tx.tensor(random.randn(*p.shape) / (1 + step), dtype=dtype, device=device)
+            p.grad = None if i == 2 and step == 1 else gradient
+        optimizer.step()
+        history.append([p.tolist() for p in params])
+    return history
+
+
+if __name__ == "__main__":
+    library = importlib.import_module(sys.argv[1])
+    rows = (f"{json.dumps(n)}: {json.dumps(run(library, n, 'cpu', library.float64))}" for n in OPTIMIZERS)
+    print("{\n" + ",\n".join(rows) + "\n}")

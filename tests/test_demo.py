@@ -1,0 +1,61 @@
+"""The demo learns on every lane, from the same start and along the same losses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tensorx as tx
+from tensorx import demo
+
+# The first 50 losses from seed 0, written by: python -m tensorx demo --device cpu --epochs 3 --losses FILE
+RECORDED = Path(__file__).with_name("data") / "demo_losses.json"
+
+
+def test_first_losses_are_the_recorded_ones(device):
+    got = demo.train(device, seed=0, steps=50).losses
+    np.testing.assert_allclose(got, json.loads(RECORDED.read_text())["losses"][:50], rtol=1e-3)
+
+
+def test_learns(device):
+    result = demo.train(device, epochs=4, seed=1)
+    assert result.tested == 360
+    assert result.accuracy > 0.9
+    assert len(result.losses) == 4 * 23
+
+
+def test_start_is_the_same_bit_for_bit(device):
+    def start(where):
+        tx.manual_seed(5)
+        net = demo.model(where)
+        order = [int(y[0]) for _, y in demo.batches(demo.digits.load(where)[0], 5)]
+        mask = net[3](tx.ones(2, 256, device=where))
+        return [p.tolist() for p in net.parameters()], mask.tolist(), order
+
+    assert start(device) == start("cpu")
+
+
+def test_command_line(tmp_path, capsys):
+    losses = tmp_path / "losses.json"
+    assert demo.main(["--device", "cpu", "--epochs", "1", "--seed", "3", "--losses", str(losses)]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("test accuracy  ")
+    assert "found in the cache" in out
+    written = json.loads(losses.read_text())
+    assert written["seed"] == 3
+    assert len(written["losses"]) == 23
+
+
+def test_command_line_refuses(capsys):
+    with pytest.raises(SystemExit):
+        demo.main(["--epochs", "0"])
+    assert "at least 1" in capsys.readouterr().err
+
+
+def test_plot(tmp_path):
+    pytest.importorskip("matplotlib")
+    demo.plot([demo.Result("cpu", 0, [2.0, 1.0])], str(tmp_path / "loss.png"))
+    assert (tmp_path / "loss.png").stat().st_size > 1000
