@@ -184,10 +184,16 @@ def _apply(node: Node, grads: list[Any], create_graph: bool) -> tuple[Any, ...]:
 
 
 def _factory(name: str) -> Any:
-    """Return a factory function of the op table, which this package sits below."""
-    from tensorx import ops
+    """Return a factory function. Factories are above this package, hence imported when needed."""
+    from tensorx.ops import factories
 
-    return getattr(ops, name)
+    return getattr(factories, name)
+
+
+def _stack(tensors: Sequence[Any]) -> Any:
+    from tensorx.ops import PUBLIC
+
+    return PUBLIC["stack"](tuple(tensors))
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
@@ -378,5 +384,4 @@ def _batched(
     for index in range(size):
         row = [None if batch is None else batch[index] for batch in grads]
         rows.append(grad(outputs, inputs, row, keep or index + 1 < size, create_graph, allow_unused=True))
-    stack = _factory("stack")
-    return [None if column[0] is None else stack(column) for column in zip(*rows, strict=True)]
+    return [None if column[0] is None else _stack(column) for column in zip(*rows, strict=True)]

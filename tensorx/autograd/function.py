@@ -173,9 +173,9 @@ def _meta(value: Any) -> _Meta | None:
 def _zeros(meta: _Meta | None) -> Any:
     if meta is None:
         return None
-    from tensorx import ops
+    from tensorx.ops import factories
 
-    return ops.zeros(meta[0], dtype=meta[1], device=meta[2])
+    return factories.zeros(meta[0], dtype=meta[1], device=meta[2])
 
 
 def _expands(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:

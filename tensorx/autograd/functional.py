@@ -10,7 +10,7 @@ from typing import Any
 
 from tensorx.errors import GradError
 
-from .engine import _factory
+from .engine import _factory, _stack
 from .engine import grad as _grad
 from .hooks import is_tensor
 from .modes import enable_grad
@@ -30,7 +30,7 @@ def _tuple(value: Any, what: str, op: str) -> tuple[bool, tuple[Any, ...]]:
 def _leaves(inputs: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
     """Return inputs to differentiate by: aliases that stay connected under ``create_graph``, else fresh leaves."""
     if create_graph:
-        return tuple(t.view_as(t) if t.requires_grad else t.detach().requires_grad_() for t in inputs)
+        return tuple(t.view(tuple(t.shape)) if t.requires_grad else t.detach().requires_grad_() for t in inputs)
     return tuple(t.detach().requires_grad_() for t in inputs)
 
 
@@ -197,7 +197,7 @@ def _rows(output: Any, leaves: tuple[Any, ...], create_graph: bool, strict: bool
             columns, _grads((output,), leaves, vector, create_graph, strict, "jacobian", keep=True), strict=True
         ):
             column.append(g)
-    return tuple(_factory("stack")(column).reshape(shape) for column, shape in zip(columns, shapes, strict=True))
+    return tuple(_stack(column).reshape(shape) for column, shape in zip(columns, shapes, strict=True))
 
 
 def hessian(
