@@ -4,12 +4,16 @@
 test that takes the ``device`` fixture runs once a lane. ``TENSORX_EXPECT=cpu,opencl:pocl`` (CI) makes the absence of a
 lane a failure. The end of the output says what was really exercised.
 
-Lanes: ``cpu`` (generated C), ``cpu-numpy`` (the NumPy interpreter alone, as with TENSORX_CC=none), any other device
-string. A skip of a test with ``device`` must derive from Capabilities (``need``), every other skip counts as a failure.
+Lanes: ``cpu`` (generated C, also for small tensors), ``cpu-numpy`` (the NumPy interpreter alone, as with
+TENSORX_CC=none), any other device string. A skip of a test with ``device`` must derive from Capabilities (``need``),
+every other skip counts as a failure.
 """
 
 from __future__ import annotations
 
+import contextlib
+import copy
+import dataclasses
 import functools
 import os
 from collections import Counter
@@ -67,17 +71,19 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "device" in metafunc.fixturenames:
-        # Session scope lets pytest order the tests by lane, so that the cpu lane is switched once or twice a run.
+        # Session scope lets pytest order the tests by lane.
         metafunc.parametrize("device", metafunc.config.stash[_lanes_key], indirect=True, scope="session")
 
 
 @functools.cache
-def cpu_runtime(numpy_lane: bool):
-    """The opened cpu, or a second one that was opened without a compiler."""
+def cpu_runtime(lane: str):
+    """``cpu`` as the lane wants it: every kernel in C (a user's small tensors take the NumPy path), or none."""
     from tensorx.devices import cpu, cpu_compiler, registry
 
-    if not numpy_lane:
-        return registry.backend("cpu").devices()[0]
+    if lane == "cpu":
+        runtime = copy.copy(registry.backend("cpu").devices()[0])
+        runtime.capabilities = dataclasses.replace(runtime.capabilities, host_callable=False)
+        return runtime
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TENSORX_CC", "none")
         cpu_compiler.find.cache_clear()
@@ -86,26 +92,31 @@ def cpu_runtime(numpy_lane: bool):
     return runtime
 
 
-def switch_cpu(numpy_lane: bool) -> None:
-    """Point the name ``cpu`` at one of the two."""
+@contextlib.contextmanager
+def cpu_opened_as(lane: str):
+    """Point the name ``cpu`` at the lane's runtime for a while."""
     from tensorx.devices import registry
 
-    object.__setattr__(registry.resolve("cpu"), "runtime", cpu_runtime(numpy_lane))
+    name = registry.resolve("cpu")
+    usual = name.runtime
+    object.__setattr__(name, "runtime", cpu_runtime(lane))
+    try:
+        yield
+    finally:
+        object.__setattr__(name, "runtime", usual)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def device(request: pytest.FixtureRequest):
     """The device of the lane at hand, opened (``device.runtime`` is the backend's Device)."""
     from tensorx.devices import registry
 
     lane = request.param
-    if lane in ("cpu", "cpu-numpy"):
-        switch_cpu(numpy_lane=lane == "cpu-numpy")
-    resolved = registry.resolve("cpu" if lane == "cpu-numpy" else lane)
-    _drivers[lane] = f"{resolved.runtime.name}, {resolved.runtime.driver}"
-    yield resolved
-    if lane == "cpu-numpy":
-        switch_cpu(numpy_lane=False)
+    on_cpu = lane in ("cpu", "cpu-numpy")
+    with cpu_opened_as(lane) if on_cpu else contextlib.nullcontext():
+        resolved = registry.resolve("cpu" if on_cpu else lane)
+        _drivers[lane] = f"{resolved.runtime.name}, {resolved.runtime.driver}"
+        yield resolved
 
 
 @pytest.fixture
