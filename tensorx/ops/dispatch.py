@@ -81,10 +81,11 @@ def _call_out(op: Op, args: tuple[Any, ...], out: tuple[Tensor, ...]) -> Any:
         views.check_write(name, t, records)
     if inplace and records and not op.differentiable and target.dtype.is_floating_point and target.requires_grad:
         raise GradError(f"{name}: is not differentiable and must not write to a tensor that requires grad. Hint: use detach()")
-    op.kind.forward(op, args, out)
     node = None
     if inplace and records and op.differentiable:
         node = op.kind.node(op, args, out, views.target_edge(target) if target._view is not None else None)
+        record.preserve(node, target._storage)
+    op.kind.forward(op, args, out)
     for t in out:
         t._storage.version += 1
     if node is not None:

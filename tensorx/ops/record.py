@@ -79,6 +79,23 @@ def save_output(t: Tensor, nr: int, op: str) -> Saved:
     return saved
 
 
+def preserve(node: Any, storage: Any) -> None:
+    """Before an in-place write to ``storage``: give the inputs saved from it a copy, as the rule needs the old values."""
+    from tensorx.devices import registry
+    from tensorx.tensor import allocate
+    saved = node.saved
+    items = (saved.values() if isinstance(saved, dict) else saved) or ()
+    copy = None
+    for s in (s for item in items for s in (item if isinstance(item, list) else (item,))):
+        if s is None or s.nr >= 0 or s.storage is not storage:
+            continue
+        if copy is None:
+            copy = allocate(storage.nbytes, storage.device)
+            if storage.nbytes and storage.device.type != "meta":
+                registry.open(storage.device).copy(copy.handle(), 0, storage.handle(), 0, storage.nbytes)
+        s.storage, s.version = copy, copy.version
+
+
 def edges_of(tensors: Sequence[Tensor | None]) -> tuple[Any, ...]:
     """Where each input's gradient goes."""
     return tuple(None if t is None else gradient_edge(t) for t in tensors)
@@ -105,8 +122,8 @@ def flat_tensors(args: Sequence[Any]) -> list[Any]:
     for a in args:
         if getattr(a, "_is_tensor", False):
             out.append(a)
-        elif a.__class__ is tuple and a and getattr(a[0], "_is_tensor", False):
-            out.extend(a)
+        elif a.__class__ is tuple:
+            out.extend(t for t in a if getattr(t, "_is_tensor", False))
     return out
 
 
