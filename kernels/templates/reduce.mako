@@ -1,3 +1,4 @@
+<%namespace name="rows" file="rows.mako"/>\
 <%
     I = spec.index
     each = [o for o in spec.inputs if o.access != "b"]
@@ -15,6 +16,12 @@
     def down(o, step):
         """Offset of `step` places on the last reduced axis."""
         return step if o.access == "r" else f"({step}) * {o.name}_t{last}"
+
+    def moved(o, name, base, offset):
+        """Declare a pointer. Wherever a loop is to become vectors, its index is added to a pointer alone: with wrapping
+        32-bit arithmetic `i + j` is no linear address, and gcc would gather."""
+        step = f"2 * ({offset})" if T.is_complex(o.dtype) else f"({offset})"
+        return f"TX_GLOBAL const {T.part(o.dtype)} *{o.name}{name} = {o.name}{base} + {step};"
 
     def across(o, step):
         """Offset of `step` places on the last kept axis."""
@@ -74,8 +81,8 @@ ${by_rows()}\
 % endif
 }
 <%def name="by_rows()">\
-const ${I} rows = ${task_size} / (reduced + 1) + 1;
-const ${I} strips = (kept + rows - 1) / rows;
+const ${I} height = ${task_size} / (reduced + 1) + 1;
+const ${I} strips = (kept + height - 1) / height;
 % if not d.grid:
 const i64 tasks = (i64)strips${" * splits" if partial else ""};
 % endif
@@ -85,17 +92,13 @@ const ${I} strip = (${I})(task % strips);
 const ${I} split = (${I})(task / strips);
 % endif
 ${range_of_split()}\
-const ${I} stop = (strip + 1) * rows < kept ? (strip + 1) * rows : kept;
-for (${I} k = strip * rows; k < stop; ++k) {
+const ${I} stop = (strip + 1) * height < kept ? (strip + 1) * height : kept;
+for (${I} k = strip * height; k < stop; ++k) {
 ${T.coords("k", ks, kept_sizes, I)}
 % for o in each:
 ${T.pointer(o, o.name + "_q", along(o, ks, "s"))}
 % endfor
-${how.declare("a0%s")}
-% if how.blocked:
-${how.declare("level%s", "32")}
-u32 blocks = 0;
-% endif
+${rows.begin(how, "a0%s")}\
 for (${I} t = lo; t < hi;) {
 % if reduced > 1:
 ${T.coords("t", rs, reduced_sizes, I)}
@@ -106,41 +109,13 @@ const ${I} r0 = t, run = hi - t;
 const i32 len = run < ${block} ? (i32)run : ${block};
 % for o in each:
 <% offset = T.address([f"{n} * {o.name}_t{a}" for a, n in enumerate(rs[:-1])] + [down(o, rs[-1])]) %>\
-TX_GLOBAL const ${T.part(o.dtype)} *${o.name}_r = ${o.name}_q + ${f"2 * ({offset})" if T.is_complex(o.dtype) else offset};
+${moved(o, "_r", "_q", offset)}
 % endfor
-${how.declare("p%s")}
-i32 i = 0;
-if (len >= ${2 * lanes}) {
-${how.declare("lane%s", str(lanes))}
-for (i32 j = 0; j < ${lanes}; ++j) { ${how.reset("lane%s[j]")} }
-for (; i + ${lanes} <= len; i += ${lanes}) {
-TX_SIMD
-for (i32 j = 0; j < ${lanes}; ++j) {
-${loads("_r", lambda o: down(o, "i + j"), "t + i + j")}\
-${how.into("lane%s[j]", "v0%s", ordered=True)}
-}
-}
-for (i32 w = ${lanes // 2}; w > 0; w >>= 1) {
-for (i32 j = 0; j < w; ++j) { ${how.into("lane%s[j]", "lane%s[j + w]")} }
-}
-${how.copy("p%s", "lane%s[0]")}
-}
-for (; i < len; ++i) {
-${loads("_r", lambda o: down(o, "i"), "t + i")}\
-${how.into("p%s", "v0%s", ordered=stage != "final")}
-}
-% if how.blocked:
-i32 l = 0;
-for (u32 q = blocks++; q & 1u; q >>= 1, ++l) { ${how.into("p%s", "level%s[l]")} }
-${how.copy("level%s[l]", "p%s")}
-% else:
-${how.into("a0%s", "p%s", ordered=stage != "final")}
-% endif
+${rows.stretch(how, lanes, each, moved, down, loads, "_r", "t", spec.body)}\
+${rows.take(how, "a0%s")}\
 t += len;
 }
-% if how.blocked:
-for (i32 l = 0; blocks; blocks >>= 1, ++l) { if (blocks & 1u) { ${how.into("a0%s", "level%s[l]")} } }
-% endif
+${rows.end(how, "a0%s")}\
 ${write(lambda o: along(o, ks, "s") + (" + split" if partial else ""))}\
 }
 }
@@ -175,7 +150,7 @@ for (${I} t = lo; t < hi; ++t) {
 ${T.coords("t", rs, reduced_sizes, I)}
 % for o in each:
 <% offset = along(o, rs, "t") %>\
-TX_GLOBAL const ${T.part(o.dtype)} *${o.name}_r = ${o.name}_q + ${f"2 * ({offset})" if T.is_complex(o.dtype) else offset};
+${moved(o, "_r", "_q", offset)}
 % endfor
 TX_SIMD
 for (i32 j = 0; j < width; ++j) {

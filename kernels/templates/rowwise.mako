@@ -1,0 +1,180 @@
+<%namespace name="rows" file="rows.mako"/>\
+<%
+    I = spec.index
+    reads = uses  # Mako looks for context names outside of nested functions only
+    ks = [f"k{a}" for a in range(kept)]
+    product = lambda names: " * ".join(names) or "1"
+    along_row = [o for o in spec.operands if o.access not in ("b", "row")]
+    outs = [o for o in spec.outputs if o.access != "row"]
+    ends = [o for o in spec.outputs if o.access == "row"]
+    everything = " ".join([text for _, _, text in stages] + [spec.body, row_body])
+
+    def place(o):
+        """Offset of the row by the operand's kept strides."""
+        return T.address(f"{n} * {o.name}_s{a}" for a, n in enumerate(ks))
+
+    def down(o, step):
+        """Offset of `step` places on the row."""
+        return step if o.access == "c" else f"({step}) * {o.name}_t0"
+
+    def moved(o, name, base, offset):
+        """Declare a pointer; a loop index is added to a pointer alone (see reduce.mako)."""
+        step = f"2 * ({offset})" if T.is_complex(o.dtype) else f"({offset})"
+        const = " const" if o.name[0] == "x" else ""
+        return f"TX_GLOBAL{const} {T.part(o.dtype)} *{o.name}{name} = {o.name}{base} + {step};"
+
+    def inputs(text):
+        return [o for o in along_row if o.name[0] == "x" and reads(o, text)]
+%>\
+<%def name="loads(how, text, base, at, position)">\
+% for o in inputs(text):
+${T.load(o, at(o), base=o.name + base)}
+% endfor
+${" ".join(f"{code} v0{suffix};" for suffix, code in how.fields if suffix != "_k")}
+% if how.indexed:
+${I} v0_k = ${position};
+% endif
+${text}
+</%def>\
+<%def name="element(base, at)">\
+% for o in inputs(spec.body):
+${T.load(o, at(o), base=o.name + base)}
+% endfor
+% for o in outs:
+${T.declare(o)}
+% endfor
+${spec.body}
+% for o in outs:
+${T.store(o, at(o), base=o.name + base)}
+% endfor
+</%def>\
+<%def name="row_start()">\
+${T.coords("k", ks, kept_sizes, I)}
+% for o in along_row:
+${T.pointer(o, o.name + "_q", place(o))}
+% endfor
+% for o in spec.inputs:
+% if o.access == "row":
+${T.load(o, place(o))}
+% endif
+% endfor
+</%def>\
+<%def name="row_end()">\
+% if ends:
+{
+% for o in ends:
+${T.declare(o)}
+% endfor
+${row_body}
+% for o in ends:
+${T.store(o, place(o))}
+% endfor
+}
+% endif
+</%def>\
+TX_KERNEL(${group}, 1, 1) ${signature} {
+${T.start(spec.operands)}
+% for o in spec.inputs:
+% if o.access == "b":
+${T.load(o, "0")}
+% endif
+% endfor
+const ${I} kept = ${product(kept_sizes)};
+% if "count" in everything:
+const i64 count = (i64)m0;
+% endif
+% if items:
+${by_items()}\
+% else:
+const ${I} height = ${task_size} / (m0 + 1) + 1, strips = (kept + height - 1) / height;
+${T.tasks(d.grid, "strips", "(i64)kept * m0 * 4")}
+const ${I} stop = (${I})(task + 1) * height < kept ? (${I})(task + 1) * height : kept;
+for (${I} k = (${I})task * height; k < stop; ++k) {
+${row_start()}\
+% for how, name, text in stages:
+${how.declare(f"{name}_acc%s")}
+{
+${rows.begin(how, "whole%s")}\
+for (${I} t = 0; t < m0; t += ${block}) {
+const i32 len = m0 - t < ${block} ? (i32)(m0 - t) : ${block};
+% for o in inputs(text):
+${moved(o, "_r", "_q", down(o, "t"))}
+% endfor
+${rows.stretch(how, lanes, inputs(text), moved, down, lambda base, at, position: capture(loads, how, text, base, at, position), "_r", "t", text)}\
+${rows.take(how, "whole%s")}\
+}
+${rows.end(how, "whole%s")}\
+${how.copy(f"{name}_acc%s", "whole%s")}
+}
+${result(how, name, f"{name}_acc%s")}
+% endfor
+% if outs:
+for (${I} t = 0; t < m0; t += ${block}) {
+const i32 len = m0 - t < ${block} ? (i32)(m0 - t) : ${block};
+% for o in outs + inputs(spec.body):
+${moved(o, "_r", "_q", down(o, "t"))}
+% endfor
+TX_SIMD
+for (i32 j = 0; j < len; ++j) {
+${element("_r", lambda o: down(o, "j"))}\
+}
+}
+% endif
+${row_end()}\
+}
+}
+% endif
+}
+<%def name="by_items()">\
+% for name, code in shared:
+TX_LOCAL ${code} ${name}[${group}];
+% endfor
+const i32 lid = (i32)TX_LID(0);
+i32 lanes = 1;
+while (lanes < ${group} && lanes < m0) lanes <<= 1;
+const i32 lane = lid % lanes, first = lid - lane;
+${I} k = (${I})TX_GROUP(0) * (${group} / lanes) + lid / lanes;
+const b8 valid = k < kept;
+if (!valid) k = kept - 1; /* keeps step with the others at the barriers, stores nothing */
+${row_start()}\
+% for how, name, text in stages:
+${how.declare(f"{name}_acc%s")}
+<% local = f"sh_{how.code}%s" %>\
+{
+% if how.blocked:
+${how.declare("far%s")}
+u32 turn = 0;
+% endif
+for (${I} t = lane; t < m0; t += lanes) {
+${loads(how, text, "_q", lambda o: down(o, "t"), "t")}\
+${how.into(f"{name}_acc%s", "v0%s", ordered=True)}
+% if how.blocked:
+if ((++turn & 255u) == 0u) { ${how.into("far%s", f"{name}_acc%s")} ${how.reset(f"{name}_acc%s")} }
+% endif
+}
+% if how.blocked:
+${how.into(f"{name}_acc%s", "far%s")}
+% endif
+${how.copy(local.replace("%s", "%s[lid]"), f"{name}_acc%s")}
+TX_BARRIER;
+for (i32 w = lanes / 2; w > 0; w >>= 1) {
+if (lane < w) { ${how.into(local.replace("%s", "%s[lid]"), local.replace("%s", "%s[lid + w]"))} }
+TX_BARRIER;
+}
+${how.copy(f"{name}_acc%s", local.replace("%s", "%s[first]"))}
+TX_BARRIER;
+}
+${result(how, name, f"{name}_acc%s")}
+% endfor
+if (valid) {
+% if outs:
+for (${I} t = lane; t < m0; t += lanes) {
+${element("_q", lambda o: down(o, "t"))}\
+}
+% endif
+% if ends:
+if (lane == 0)
+${row_end()}\
+% endif
+}
+</%def>\
