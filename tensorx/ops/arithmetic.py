@@ -27,7 +27,7 @@ sub_alpha = elementwise("sub.alpha(Tensor self, Tensor other, *, Scalar alpha) -
                         doc="self - alpha * other.")
 mul = elementwise("mul(Tensor self, Tensor other) -> Tensor", lambda a, b: a * b, lambda g, out, a, b: (g * b.conj(), g * a.conj()), ref=np.multiply,
                   special=POINTS, symbol="*", doc="self * other.")
-div = elementwise("div(Tensor self, Tensor other) -> Tensor", lambda a, b: a / b, lambda g, out, a, b: (g / b.conj(), -(g * out.conj()) / b.conj()),
+div = elementwise("div(Tensor self, Tensor other) -> Tensor", lambda a, b: a / b, lambda g, out, a, b: (g / b.conj(), -(g * (a / b / b).conj())),
                   promote=TO_FLOAT, ref=np.true_divide, special=POINTS, symbol="/", doc="True division; integers give floats.")
 floor_divide = elementwise("floor_divide(Tensor self, Tensor other) -> Tensor", lambda a, b: E.floordiv(a, b), ref=np.floor_divide, dtypes="if",
                            symbol="//", doc="Division rounded towards minus infinity.")

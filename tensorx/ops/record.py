@@ -33,6 +33,9 @@ class Saved:
 
     def __init__(self, t: Tensor, edge: Any, name: str) -> None:
         """``edge`` is where gradients of ``t`` go (None: nowhere); for a node's own output pass None and mark with ``output``."""
+        if t._inference:
+            raise RuntimeError("Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal tensor and use it in "
+                               "autograd.")
         self.storage, self.version, self.shape, self.strides, self.offset = t._storage, t._storage.version, t._shape, t._strides, t._offset
         self.dtype, self.edge, self.name, self.nr, self.unpacker = t.dtype, edge, name, -1, None
         if state.saved_hooks:
