@@ -1,4 +1,4 @@
-"""Put: values to the destination elements that index operands name (index_put, scatter, index_add, a lookup's gradient).
+"""Put: values to the destination elements named by index operands (index_put, scatter, index_add, a lookup's gradient).
 
 Operands: output ``y0`` (the destination, updated in place), inputs ``x0`` (the values) and ``i0 .. i{m-1}`` (i64 or
 i32), all walked over the same R coordinates of the values. ``body`` assigns ``v0`` (``v0r``, ``v0i``), in the compute

@@ -61,7 +61,7 @@ class Bench:
 
     def run(self, spec: KernelSpec, arrays, extents, scalars=()) -> np.ndarray:
         """Run over ``arrays`` (views, one for each operand, as wide as the iteration space); returns the error cell."""
-        device, rank = self.runtime, max((a.ndim for a in arrays), default=1)
+        device, rank = self.runtime, spec.rank if spec.param("kept") is None else spec.param("kept") + 1
         roots = {id(root(a)): root(a) for a in arrays}
         buffers = {}
         for key, base in roots.items():
@@ -165,7 +165,7 @@ def pairs(indices, extents, steps):
 
 
 def gather(bench: Bench, y, x, indices, extents, steps, access=None, **more):
-    """``y`` from ``x`` (strides of the coordinates) through ``indices``, all broadcast to y's shape; returns the cell."""
+    """``y`` from ``x`` (strides of the coordinates) through ``indices``, all of y's shape; returns the cell."""
     x, indices = np.broadcast_to(x, y.shape, subok=False) if x.shape != y.shape else x, [*indices]
     ins = (operand("x0", x, "s"), *(operand(f"i{k}", i, access) for k, i in enumerate(indices)))
     spec = KernelSpec(
@@ -175,14 +175,18 @@ def gather(bench: Bench, y, x, indices, extents, steps, access=None, **more):
     return bench.run(spec, [y, x, *indices], [*y.shape, *pairs(indices, extents, steps)], [7])
 
 
-def put(bench: Bench, y, x, indices, extents, steps, accumulate="none", deterministic=False, access=None, owners=0, **more):
+def put(
+    bench: Bench, y, x, indices, extents, steps, accumulate="none", deterministic=False, access=None, owners=0, **more
+):
     """Put ``x`` into ``y`` (a view with the strides of the coordinates); returns the error cell."""
     from tensorx.kernels import put as family
 
     ins = (operand("x0", x), *(operand(f"i{k}", i, access) for k, i in enumerate(indices)))
     deterministic = deterministic or family.must_be_deterministic(code_of(y), accumulate, bench.caps)
     params = (("n_index", len(indices)), ("accumulate", accumulate), ("deterministic", deterministic))
-    spec = KernelSpec("put", "put", (operand("y0", y, "s"),), ins, (("code", "i32"),), rank=x.ndim, params=params, **more)
+    spec = KernelSpec(
+        "put", "put", (operand("y0", y, "s"),), ins, (("code", "i32"),), rank=x.ndim, params=params, **more
+    )
     sizes = [*x.shape, *pairs(indices, extents, steps)]
     if deterministic:
         dealt = family.deal(spec, bench.caps, x.shape)

@@ -1,7 +1,8 @@
 """Philox4x32-10 against the known answers that its authors publish.
 
-The plain-integer reference below follows Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3" (SC 2011), section 3.3:
-the tests of the random ops compare the generated kernels with it on counters that the published list does not hold.
+The plain-integer reference below follows Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3"
+(SC 2011), section 3.3: the tests of the random ops compare the generated kernels with it on counters that the
+published list does not hold.
 """
 
 import json

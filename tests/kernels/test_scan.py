@@ -1,17 +1,16 @@
 """The scan family against NumPy: operations, directions, layouts, stages, special values."""
 
+import index_harness as h
 import numpy as np
 import pytest
-
-import index_harness as h
 
 RNG = np.random.default_rng(0)
 
 
-@pytest.fixture(params=["", "local_mem=4K,max_workgroup=64"], ids=["plain", "masked"])
-def bench(request, device, need):
+@pytest.fixture
+def bench(device, need):
     need(compiler=True)
-    return h.Bench(device.runtime, request.param)
+    return h.Bench(device.runtime)
 
 
 def expected(op, x, reverse=False):
@@ -29,19 +28,24 @@ def expected(op, x, reverse=False):
     return best, where
 
 
-@pytest.mark.parametrize("chunk", [0, 100])
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("layout", ["contiguous", "transposed", "stepped", "expanded"])
-def test_sum_of_every_layout(bench, layout, reverse, chunk):
+def test_sum_of_every_layout(bench, layout, reverse):
     x = RNG.standard_normal((3, 18, 600)).astype(np.float32)
-    x = {"contiguous": x[:, 1:], "transposed": x.T, "stepped": x[:, ::2, ::3], "expanded": np.broadcast_to(x[:, :, :1], x.shape)}[layout]
-    y, _ = h.scan(bench, "sum", x, "f32", reverse=reverse, chunk=chunk, kept_dense=layout == "transposed")
+    expanded = np.broadcast_to(x[:, :, :1], x.shape)
+    x = {"contiguous": x[:, 1:], "transposed": x.T, "stepped": x[:, ::2, ::3], "expanded": expanded}[layout]
     turned = x[..., ::-1] if reverse else x
     wanted = np.cumsum(turned, axis=-1, dtype=np.float64)
-    np.testing.assert_allclose(y, wanted[..., ::-1] if reverse else wanted, rtol=1e-5, atol=2e-5)
+    wanted = wanted[..., ::-1] if reverse else wanted
+    # Stages change nothing in how an access class is addressed: one layout (for each direction) shows them.
+    for chunk in (0, 100) if layout == "transposed" else (0,):
+        y, _ = h.scan(bench, "sum", x, "f32", reverse=reverse, chunk=chunk, kept_dense=layout == "transposed")
+        np.testing.assert_allclose(y, wanted, rtol=1e-5, atol=1e-4)
 
 
-@pytest.mark.parametrize("dtype, acc", [("b8", "i64"), ("i8", "i64"), ("u8", "i64"), ("f16", "f32"), ("bf16", "f32"), ("f64", "f64")])
+@pytest.mark.parametrize(
+    "dtype, acc", [("b8", "i64"), ("i8", "i64"), ("u8", "i64"), ("f16", "f32"), ("bf16", "f32"), ("f64", "f64")]
+)
 def test_product_and_sum_of_dtypes(bench, need, dtype, acc):
     need(acc)
     x = (RNG.integers(0, 3, (4, 37)) if dtype[0] in "bui" else RNG.uniform(0.8, 1.2, (4, 37))).astype(h.CODES[dtype])
@@ -55,19 +59,17 @@ def test_product_and_sum_of_dtypes(bench, need, dtype, acc):
 def test_complex(bench, op):
     x = (RNG.standard_normal((2, 50)) + 1j * RNG.standard_normal((2, 50))).astype(np.complex64)
     x /= np.abs(x)
-    for chunk in (0, 16):
+    for chunk in (0, 16) if op == "prod" else (0,):
         y, _ = h.scan(bench, op, x, "c64", chunk=chunk)
         np.testing.assert_allclose(y, {"sum": np.cumsum, "prod": np.cumprod}[op](x, axis=-1), rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("chunk", [0, 16])
-@pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("op", ["max", "min"])
+@pytest.mark.parametrize("op, reverse, chunk", [("max", False, 0), ("max", True, 16), ("min", True, 0)])
 def test_extrema_with_ties_nan_and_infinities(bench, op, reverse, chunk):
     x = RNG.integers(-4, 5, (5, 3, 70)).astype(np.float32)
     x[0, 0, 40], x[1, :, 0], x[2] = np.nan, np.nan, (-np.inf if op == "max" else np.inf)
     x[3, 1, 17], x[3, 1, 30] = np.inf, -np.inf
-    for dense in (False, True):
+    for dense in (False, True) if op == "max" else (False,):
         view = x if not dense else np.moveaxis(x.transpose(0, 2, 1).copy(), 1, 2)
         y, k = h.scan(bench, op, view, "f32", reverse=reverse, chunk=chunk, kept_dense=dense)
         value, where = expected(op, x, reverse)
@@ -93,6 +95,13 @@ def test_body_and_empty(bench):
     np.testing.assert_array_equal(y, np.cumsum(x * x, axis=1))
     assert h.scan(bench, "sum", np.zeros((2, 0), np.float32), "f32")[0].shape == (2, 0)
     assert h.scan(bench, "sum", np.zeros((0, 3), np.float32), "f32")[0].shape == (0, 3)
+
+
+def test_on_a_weak_device(bench):
+    bench.caps = bench.caps.masked("local_mem=4K,max_workgroup=4")
+    x = RNG.integers(0, 9, (11, 100)).astype(np.float32)
+    for chunk in (0, 30):
+        np.testing.assert_array_equal(h.scan(bench, "sum", x, "f32", chunk=chunk)[0], np.cumsum(x, axis=1))
 
 
 def test_integer_sum_wraps(bench):

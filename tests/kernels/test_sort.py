@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 
 RNG = np.random.default_rng(2)
-REAL = [code for code in h.CODES if code[0] != "c"]
+REAL = ["b8", "u8", "i32", "u64", "i64", "f16", "bf16", "f32", "f64"]  # the others differ in width alone
 
 
-@pytest.fixture(params=["", "local_mem=4K,max_workgroup=64"], ids=["plain", "masked"])
-def bench(request, device, need):
+@pytest.fixture
+def bench(device, need):
     need(compiler=True)
-    return h.Bench(device.runtime, request.param)
+    return h.Bench(device.runtime)
 
 
 def order(x, descending):
@@ -38,12 +38,14 @@ def test_every_real_dtype(bench, need, code):
         x = RNG.integers(0, 2, (2, 70)).astype(bool)
     elif code[0] in "ui":
         info = np.iinfo(kind)
-        x = np.concatenate([RNG.integers(0, 9, (2, 66)).astype(kind), np.full((2, 2), info.min, kind), np.full((2, 2), info.max, kind)], 1)
+        x = RNG.integers(0, 9, (2, 70)).astype(kind)
+        x[:, 60:62], x[:, 3] = info.min, info.max
     else:
         x = RNG.integers(-9, 9, (2, 70)).astype(kind)
         x[0, 5:40:7], x[1, 3], x[1, 50], x[1, 60] = np.nan, np.inf, -np.inf, -0.0
-    for descending in (False, True):
-        check(bench, x, descending)
+    check(bench, x)
+    if code in ("b8", "i64", "f16", "f32"):
+        check(bench, x, descending=True)
 
 
 @pytest.mark.parametrize("n", [1, 2, 15, 16, 17, 33, 48, 100, 257])
@@ -69,3 +71,8 @@ def test_sorted_and_reversed_long_rows(bench):
     x = np.arange(5000, dtype=np.int32)
     for row in (x, x[::-1].copy(), RNG.permutation(x), np.zeros_like(x)):
         check(bench, row[None])
+
+
+def test_on_a_weak_device(bench):
+    bench.caps = bench.caps.masked("local_mem=4K,max_workgroup=4")
+    check(bench, RNG.integers(0, 9, (2, 100)).astype(np.float32))
