@@ -10,7 +10,6 @@ from __future__ import annotations
 import abc
 import dataclasses
 import os
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, Protocol
 
@@ -206,6 +205,8 @@ def alloc_with_retry(dev: Device, nbytes: int, attempt: Callable[[], Buffer | No
 
 def raise_compile_error(what: str, text: str, log: str, suffix: str) -> NoReturn:
     """A CompileError with the log, the numbered source and a kept copy of it."""
+    import tempfile  # costs milliseconds that `import tensorx` need not pay
+
     handle, path = tempfile.mkstemp(prefix="tensorx-kernel-", suffix=suffix)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(text)

@@ -23,7 +23,7 @@ from tensorx.devices.base import (
     raise_compile_error,
 )
 from tensorx.devices.opencl_program import GATE, PROBE, PROBE_BYTES, Kernel, OpenCLEvent, has_fast_fma
-from tensorx.errors import DeviceLost, KernelError
+from tensorx.errors import CompileError, DeviceLost, KernelError
 from tensorx.kernels.capabilities import Capabilities
 
 _CORRECT_DIVIDE_SQRT = "-cl-fp32-correctly-rounded-divide-sqrt"
@@ -165,8 +165,11 @@ class OpenCL(Device):
 
     def load(self, blob: bytes, source: Source) -> dict[str, Kernel]:
         with GATE:
-            program = cl._cl._Program(self._context, [self._device], [blob])
-            program._build(self._options, [self._device])
+            try:
+                program = cl._cl._Program(self._context, [self._device], [blob])
+                program._build(self._options, [self._device])
+            except cl.Error as error:
+                raise CompileError(f"load: {self.driver} refused a program binary: {error}") from error
             return {entry: Kernel(program, entry, layout) for entry, layout in source.entries}
 
     def launch(self, kernel: Kernel, grid: Grid | None, args: Sequence[Any]) -> None:

@@ -74,9 +74,11 @@ def self_test(dev: Device) -> None:
         source = _Source(_KERNELS[dev.capabilities.dialect], (("tx_check", layout),))
         kernel = dev.load(dev.build(source), source)["tx_check"]
         dev.launch(kernel, _Grid((1024,), (64,)), (target_buffer, source_buffer, n))
-    else:  # NumPy works on the memory
+    elif dev.capabilities.host_callable:  # NumPy works on the memory
         a = source_buffer.view(np.int32)
         target_buffer.view(np.int32)[:] = a * a + np.arange(n, dtype=np.int32)
+    else:
+        raise RuntimeError("neither a compiler nor memory that NumPy can reach")
     dev.copy_out(target_buffer, 0, result)
     if not np.array_equal(result, x * x + np.arange(n, dtype=np.int32)):
         raise RuntimeError("the check kernel ran and gave wrong numbers")

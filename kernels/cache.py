@@ -17,6 +17,11 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
+
+from tensorx.errors import KernelError
+
+T = TypeVar("T")
 
 _MAGIC = b"tensorx kernel 1\n"
 _DIGEST = 32  # bytes of a SHA-256
@@ -62,23 +67,30 @@ def _checked(path: Path) -> Path | None:
 def fetch(key_parts: Sequence[str], make: Callable[[], bytes]) -> bytes:
     """The bytes that ``make`` gave for these key parts, in this process or an earlier one.
 
-    The key must hold all that the bytes depend on: source, device fingerprint, library version. Errors of ``make``
-    pass through; errors of the disk never do.
+    The key must hold all that the bytes depend on: source text and the device's fingerprint. Errors of ``make`` pass
+    through; errors of the disk never do.
     """
+    return load(key_parts, make, lambda payload: payload)
+
+
+def load(key_parts: Sequence[str], make: Callable[[], bytes], use: Callable[[bytes], T]) -> T:
+    """``use`` of what :func:`fetch` gives. An entry from the disk that ``use`` refuses (KernelError) is made anew."""
     key = hashlib.sha256(b"\0".join(part.encode() for part in key_parts)).digest()
     place = folder()
     payload = _read(place / key.hex(), key) if place else None
     if payload is not None:
-        with _lock:
-            counters.found += 1
-        return payload
+        with contextlib.suppress(KernelError):  # intact, but the driver that wrote it is another one now
+            result = use(payload)
+            with _lock:
+                counters.found += 1
+            return result
     payload = make()
     with _lock:
         counters.compiled += 1
     if place:
         with contextlib.suppress(OSError):  # full or read-only disk
             _write(place, key, payload)
-    return payload
+    return use(payload)
 
 
 def _checksum(key: bytes, payload: bytes) -> bytes:

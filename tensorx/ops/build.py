@@ -31,8 +31,8 @@ def program(device: registry.device, specs: Sequence[KernelSpec]) -> None:
     generator = importlib.import_module("tensorx.kernels.generator")
     cache = importlib.import_module("tensorx.kernels.cache")
     source = generator.render(list(specs), runtime.capabilities)
-    blob = cache.fetch((source.text, runtime.fingerprint), lambda: runtime.build(source))
-    loaded = runtime.load(blob, source)
+    key = (source.text, runtime.fingerprint)
+    loaded = cache.load(key, lambda: runtime.build(source), lambda blob: runtime.load(blob, source))
     for spec in specs:
         _kernels[device, spec] = loaded[spec.entry]
 

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from tensorx.errors import KernelError
 from tensorx.kernels import cache
 
 
@@ -85,6 +86,20 @@ def test_a_full_disk_loses_the_cache_only(folder, monkeypatch):
     monkeypatch.setattr(cache.os, "replace", full)
     assert fetch("source") == (b"binary", True)
     assert not list(folder.iterdir())
+
+
+def test_an_intact_entry_that_the_driver_refuses_is_made_anew(folder):
+    fetch("source", value=b"old")
+
+    def use(payload):
+        if payload == b"old":
+            raise KernelError("written by another driver")
+        return payload.decode()
+
+    assert cache.load(["source"], lambda: b"new", use) == "new"
+    assert fetch("source") == (b"new", False)
+    with pytest.raises(KernelError):
+        cache.load(["other source"], lambda: b"old", use)
 
 
 def test_errors_of_the_build_pass_through(folder):

@@ -75,6 +75,14 @@ def test_a_binary_loads_again(dev, need):
     assert (download(dev, a, 8) == 2).all()
 
 
+def test_a_binary_of_something_else_is_refused(dev, need):
+    need(compiler=True)
+    source = add_source(dev.capabilities.dialect)
+    if "Portable" not in dev.driver:  # PoCL crashes on it: only checksummed binaries reach a driver
+        with pytest.raises(CompileError):
+            dev.load(b"no binary at all", source)
+
+
 def test_a_refused_kernel(dev, need):
     need(compiler=True)
     with pytest.raises(CompileError) as caught:
