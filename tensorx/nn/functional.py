@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from typing import Any
 
@@ -39,18 +38,12 @@ def sigmoid(input: Any) -> Any:
 
 def gelu(input: Any, approximate: str = "none") -> Any:
     """``input * Phi(input)``; ``approximate`` is 'none' or 'tanh'."""
-    if approximate == "tanh":
-        inner = math.sqrt(2 / math.pi) * (input + 0.044715 * input * input * input)
-        return 0.5 * input * (1 + tx.tanh(inner))
-    if approximate != "none":
-        raise RuntimeError(f"gelu: argument 'approximate' must be either 'none' or 'tanh'; got '{approximate}'.")
-    return 0.5 * input * (1 + tx.erf(input * math.sqrt(0.5)))
+    return tx.gelu(input, approximate=approximate)
 
 
 def silu(input: Any, inplace: bool = False) -> Any:
     """``input * sigmoid(input)``."""
-    out = input * tx.sigmoid(input)
-    return input.copy_(out) if inplace else out
+    return input.silu_() if inplace else tx.silu(input)
 
 
 def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
