@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -17,38 +17,44 @@ TYPES = {
 BOOLEAN = ("isnan", "isinf", "isfinite", "signbit")
 
 
-def spec(name: str, inputs: str, result: str) -> KernelSpec:
-    """An elementwise kernel ``y0 = tx_name(x0, ...)``; ``inputs`` are dtype codes separated by blanks."""
-    xs = tuple(Operand(f"x{i}", code, code, "c") for i, code in enumerate(inputs.split()))
-    body = f"y0 = {name}({', '.join(x.name for x in xs)});"
-    return KernelSpec("elementwise", f"k_{name}", (Operand("y0", result, result, "c"),), xs, body=body)
+Call = tuple[str, tuple[int, ...], str]
 
 
-def math_spec(name: str, code: str, arity: int = 1) -> KernelSpec:
-    return spec(f"tx_{name}_{code}", " ".join([code] * arity), "b8" if name in BOOLEAN else code)
+def pack(entry: str, inputs: Sequence[str], calls: Sequence[Call]) -> KernelSpec:
+    """An elementwise kernel with one output a call: (function, numbers of its inputs, dtype of its result).
+
+    Few kernels with many outputs: PoCL takes up to a second to build a kernel, however short.
+    """
+    xs = tuple(Operand(f"x{i}", code, code, "c") for i, code in enumerate(inputs))
+    ys = tuple(Operand(f"y{i}", result, result, "c") for i, (_, _, result) in enumerate(calls))
+    lines = [f"y{i} = {name}({', '.join(f'x{j}' for j in numbers)});" for i, (name, numbers, _) in enumerate(calls)]
+    return KernelSpec("elementwise", f"k_{entry}", ys, xs, body="\n".join(lines))
 
 
 class Intrinsics:
-    """Some kernels, compiled together for one device."""
+    """Some kernels, compiled together for one device. ``run(entry, inputs...)`` gives {function: result}."""
 
-    def __init__(self, runtime, specs: Iterable[KernelSpec]) -> None:
-        self.runtime, self.specs = runtime, {s.entry: s for s in specs}
+    def __init__(self, runtime, kernels: dict[str, tuple[Sequence[str], Sequence[Call]]]) -> None:
+        self.runtime = runtime
+        self.calls = {entry: calls for entry, (_, calls) in kernels.items()}
+        self.specs = {entry: pack(entry, *parts) for entry, parts in kernels.items()}
         source = render(list(self.specs.values()), runtime.capabilities)
         self.kernels = runtime.load(runtime.build(source), source)
 
-    def __call__(self, name: str, *inputs: np.ndarray) -> np.ndarray:
-        entry = f"k_{name}"
+    def __call__(self, entry: str, *inputs: np.ndarray) -> dict[str, np.ndarray]:
         kernel = self.specs[entry]
-        result = np.empty(inputs[0].shape, TYPES[kernel.outputs[0].dtype])
+        results = [np.empty(inputs[0].shape, TYPES[y.dtype]) for y in kernel.outputs]
         args = []
-        for array in (result, *inputs):
+        for array in (*results, *inputs):
             buffer = self.runtime.alloc(max(array.nbytes, 16))
             self.runtime.copy_in(buffer, 0, np.ascontiguousarray(array))
             args += [buffer, 0]
-        n = result.size
-        self.runtime.launch(self.kernels[entry], geometry(kernel, self.runtime.capabilities, n), [*args, n])
-        self.runtime.copy_out(args[0], 0, result)
-        return result
+        n = inputs[0].size
+        grid = geometry(kernel, self.runtime.capabilities, n)
+        self.runtime.launch(self.kernels[kernel.entry], grid, [*args, n])
+        for i, array in enumerate(results):
+            self.runtime.copy_out(args[2 * i], 0, array)
+        return {name: result for (name, _, _), result in zip(self.calls[entry], results, strict=True)}
 
 
 def ulps(got: np.ndarray, wanted: np.ndarray) -> np.ndarray:
