@@ -72,6 +72,8 @@ class Saved:
 
 def save_input(t: Tensor, edge: Any) -> Saved:
     """Save an input of a call."""
+    if edge is not None and edge[0].stands_in:
+        edge = edge[0].edge
     return Saved(t, edge, "")
 
 

@@ -84,7 +84,7 @@ def check_write(op: str, t: Tensor, records: bool) -> None:
     if view.base.requires_grad and view.base._node is None:
         raise GradError("a view of a leaf Variable that requires grad is being used in an in-place operation. "
                         f"Hint: {op} under no_grad(), or on a clone()")
-    if view.mode != DEFAULT and (records or t.requires_grad):
+    if view.mode != DEFAULT and (records or t.requires_grad or view.base.requires_grad):
         raise GradError(_WHY[view.mode])
 
 
@@ -116,10 +116,17 @@ class CopySlices(Node):
 
 
 class SliceSource(Node):
-    """Stands for the slice's old value in ``CopySlices.inner``'s first edge, so that its rule knows the gradient is wanted."""
+    """Stands for the slice's old value in ``CopySlices.inner``'s first edge, so that its rule knows the gradient is wanted.
 
-    __slots__ = ()
+    ``edge`` is the true one: where the gradients of the old value go if the rule saved it.
+    """
+
+    __slots__ = ("edge",)
     stands_in = True
+
+    def __init__(self, edge: Any) -> None:
+        super().__init__()
+        self.edge = edge
 
 
 def rebase(t: Tensor, node: Node) -> None:
@@ -146,4 +153,4 @@ def target_edge(t: Tensor) -> Any:
     """The edge that a recorded write to ``t`` gives its old value: for a view a stand-in, if the base requires grad."""
     if t._view is None:
         return gradient_edge(t)
-    return (SliceSource(), 0) if t._view.base.requires_grad else None
+    return (SliceSource(gradient_edge(t)), 0) if t._view.base.requires_grad else None
