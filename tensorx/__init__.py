@@ -21,6 +21,8 @@ from tensorx.autograd import enable_grad, inference_mode, is_grad_enabled, is_in
 from tensorx.dtypes import can_cast, dtype, get_default_dtype, promote_types, set_default_dtype
 from tensorx.ops.factories import (arange, as_tensor, empty, empty_like, eye, from_numpy, full, full_like, linspace, ones, ones_like, tensor, zeros,
                                    zeros_like)
+from tensorx.faults import synchronize
+from tensorx.ops.determinism import are_deterministic_algorithms_enabled, deterministic, use_deterministic_algorithms
 from tensorx.ops.methods import is_tensor, set_default_device
 
 globals().update(_ops.PUBLIC)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorx import dtypes
+from tensorx import dtypes, faults
 from tensorx.autograd.modes import state
 from tensorx.devices import registry
 from tensorx.dtypes import dtype as DType
@@ -222,7 +222,8 @@ class Tensor(metaclass=TensorMeta):
         strides, size = self._get_strides(), self.dtype.itemsize
         out = np.empty(0 if 0 in self._shape else 1 + sum((n - 1) * s for n, s in zip(self._shape, strides, strict=True)), self.dtype.np)
         if out.size:
-            registry.open(self.device).copy_out(self._storage.buffer, self._offset * size, out)
+            registry.open(self.device).copy_out(self._storage.buffer, self._offset * size, out.view(np.uint8))
+        faults.check(self.device)
         if 0 in self._shape:
             return np.empty(self._shape, self.dtype.np)
         return np.ndarray(self._shape, self.dtype.np, out, 0, tuple(s * size for s in strides))

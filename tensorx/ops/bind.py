@@ -150,7 +150,7 @@ def install(namespace: dict[str, Any]) -> None:
         head = ops[0]
         if any(o.schema.is_method for o in ops) and name not in Tensor.__dict__:
             setattr(Tensor, name, f)
-        if head.kind.name == "ELEMENTWISE" and head.schema.is_method and len(head.schema.returns) == 1:
+        if head.kind.inplace and head.schema.is_method and len(head.schema.returns) == 1:
             g = inplace(name)
             setattr(Tensor, name + "_", g)
             namespace.setdefault(name + "_", g)

@@ -14,6 +14,7 @@ class _Composite:
     """COMPOSITE: a Python function over other ops; its gradient follows from theirs."""
 
     name = "COMPOSITE"
+    inplace = False
 
     def prepare(self, op: Op) -> None:
         """Nothing to prepare."""

@@ -191,7 +191,7 @@ class RowProgram:
         elements = iter(r[m:])
         steps = [next(elements) if e else None for e in self.elements]
         operands: list[tuple[Ints, Ints | None]] = [*zip(k[:n], steps, strict=True), *zip(k[n:], r[:m], strict=True)]
-        width = layout.index_width((*kept, *row), [(*a, *(b or ())) for a, b in operands])
+        width = layout.index_width((*kept, *row), [(*a, *(b or (0,) * len(row))) for a, b in operands])
         access = tuple(row_access(a, b, i < n) for i, (a, b) in enumerate(operands))
         key = (device, len(kept), access, width)
         if key not in self.kernels:

@@ -208,7 +208,7 @@ def _str(x: Any) -> str:
 
 CONVERT: dict[str, Callable[[Any], Any]] = {
     "int": _int, "float": _float, "bool": _bool, "Scalar": _scalar, "Tensor": _tensor, "Tensor[]": _tensors, "ScalarType": _dtype, "str": _str,
-    "Generator": lambda x: x, "Device": lambda x: x, "Any": lambda x: x,
+    "Seed": _int, "Generator": lambda x: x, "Device": lambda x: x, "Any": lambda x: x,
 }
 
 

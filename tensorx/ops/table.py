@@ -29,6 +29,7 @@ class KindProtocol(Protocol):
     """What dispatch needs of a kind."""
 
     name: str
+    inplace: bool  # whether rows have the form ``x.name_()``
 
     def prepare(self, op: Op) -> None:
         """Check a row and precompute what the kind needs."""

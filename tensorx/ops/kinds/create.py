@@ -19,9 +19,10 @@ from tensorx.ops.table import Op
 
 
 class Create:
-    """The kind. Parameters ``size``, ``dtype`` and ``device`` are the result's; every Scalar is a run-time number of ``number`` dtype."""
+    """The kind. Parameters ``size``, ``dtype`` and ``device`` are the result's; every Scalar (and Seed, u64) is a run-time number."""
 
     name = "CREATE"
+    inplace = False
 
     def prepare(self, op: Op) -> None:
         """Find the parameters."""
@@ -44,22 +45,16 @@ class Create:
         """The Program (cached) and its run-time numbers."""
         names = [p.name for p in op.schema.params if p.name not in ("size", "dtype", "device")]
         kinds = {p.name: p.type for p in op.schema.params}
-        statics = tuple(args[op.extra[n]] for n in names if kinds[n] != "Scalar")
-        values = [args[op.extra[n]] for n in names if kinds[n] == "Scalar"]
-        key = (d, statics)
+        numbers = [n for n in names if kinds[n] in ("Scalar", "Seed")]
+        values = [args[op.extra[n]] for n in numbers]
+        key = (d, *(args[op.extra[n]] for n in names if n not in numbers))
         found = op.plans.get(key)
         if found is None:
             number = d.accumulate if d is not dtypes.bool_ else d
-            seeds = iter(range(len(values)))
-            scalars = [dtypes.uint64 if n in ("seed", "offset") else number for n in names if kinds[n] == "Scalar"]
-            leaves = []
-            for n in names:
-                if kinds[n] == "Scalar":
-                    i = next(seeds)
-                    leaves.append(E.scalar(i, scalars[i]))
-                else:
-                    leaves.append(args[op.extra[n]])
-            found = op.plans[key] = Program(op.schema.name.strip("_"), [E.cast(op.body(d.compute, *leaves), d.compute)], [], [d], scalars)
+            scalars = [dtypes.uint64 if kinds[n] == "Seed" else number for n in numbers]
+            leaves = [E.scalar(numbers.index(n), scalars[numbers.index(n)]) if n in numbers else args[op.extra[n]] for n in names]
+            body = op.body(d, *leaves)
+            found = op.plans[key] = Program(op.schema.name.strip("_"), [E.cast(body, d.compute)], [], [d], scalars)
         return found, values
 
     def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Any], first: Any) -> Node:

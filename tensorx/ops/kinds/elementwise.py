@@ -22,7 +22,7 @@ from tensorx.ops.schema import REQUIRED
 from tensorx.ops.table import Op
 from tensorx.tensor import CONTIGUOUS, Tensor
 
-TENSOR, SCALAR, FLOAT_ARG, STATIC = "Tensor", "Scalar", "float", "static"
+TENSOR, SCALAR, FLOAT_ARG, SEED, STATIC = "Tensor", "Scalar", "float", "Seed", "static"
 
 
 class Plan:
@@ -90,7 +90,9 @@ def leaves(op: Op, args: Sequence[Any], kinds: Sequence[str], common: dtype) -> 
             out.append(a)
             continue
         d = common.compute
-        if kind == FLOAT_ARG:
+        if kind == SEED:
+            d = dtypes.uint64
+        elif kind == FLOAT_ARG:
             d = common.compute.real if common.kind >= dtypes.FLOAT else dtypes.float32
         elif isinstance(a, Tensor) and skip:
             d, skip = a.dtype.compute, skip - 1
@@ -123,10 +125,11 @@ class Elementwise:
     """The kind."""
 
     name = "ELEMENTWISE"
+    inplace = True
 
     def prepare(self, op: Op) -> None:
         """Sort the parameters into tensors, run-time numbers and static arguments; note rows that are one intrinsic."""
-        kind = {"Tensor": TENSOR, "Scalar": SCALAR, "float": FLOAT_ARG}
+        kind = {"Tensor": TENSOR, "Scalar": SCALAR, "float": FLOAT_ARG, "Seed": SEED}
         op.extra = tuple(kind.get(p.type, STATIC) for p in op.schema.params)
         n = op.extra.count(TENSOR)
         rest = [p.default for p in op.schema.params[n:]]

@@ -18,6 +18,7 @@ class Join:
     """The kind: ``(tensors, dim)``."""
 
     name = "JOIN"
+    inplace = False
 
     def prepare(self, op: Op) -> None:
         """Read the rule once."""

@@ -25,6 +25,8 @@ from tensorx.tensor import CONTIGUOUS, Tensor, make, normalize_dim
 class RowKind:
     """The two kinds share everything but their names."""
 
+    inplace = False
+
     def __init__(self, name: str) -> None:
         self.name = name
 

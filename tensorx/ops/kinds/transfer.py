@@ -19,6 +19,8 @@ from tensorx.tensor import Tensor, from_host
 class Staged:
     """What both kinds share."""
 
+    inplace = False
+
     def __init__(self, name: str) -> None:
         self.name = name
 

@@ -15,6 +15,7 @@ class Viewing:
     """The kind. ``op.body(t, *rest)`` gives (shape, strides, offset[, dtype]), or a list of them for several views."""
 
     name = "VIEW"
+    inplace = False
 
     def prepare(self, op: Op) -> None:
         """Read the rule once."""

@@ -1,0 +1,116 @@
+"""SCAN, SORT and DYNAMIC rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tensorx import dtypes
+from tensorx.ops.families import composite, row
+from tensorx.ops.kinds.dynamic import DYNAMIC
+from tensorx.ops.kinds.scan import SCAN
+from tensorx.ops.kinds.sort import SORT
+from tensorx.ops.table import NONDIFF, TO_LONG
+from tensorx.tensor import Tensor, normalize_dim
+
+
+def _reverse_cumsum(x: Tensor, dim: int) -> Tensor:
+    return x.flip(dim).cumsum(dim).flip(dim)  # type: ignore[attr-defined, no-any-return]
+
+
+def _cumprod_vjp(g: Tensor, self: Tensor, out: Tensor, dim: int) -> Tensor:
+    """sum over i >= k of g_i * (product of x_j, j <= i, j != k). Without zeros that is reverse_cumsum(g * out) / x; with zeros the products are formed."""
+    from tensorx.autograd.modes import state
+    from tensorx.ops import factories
+    if not self._shape:
+        return g
+    if not state.grad and not bool((self == 0).any().item()):  # type: ignore[attr-defined]
+        return _reverse_cumsum((g * out.conj()), dim) / self.conj()  # type: ignore[operator, attr-defined]
+    d = normalize_dim(dim, len(self._shape))
+    n = self._shape[d]
+    x = self.movedim(d, -1).unsqueeze(-2)  # type: ignore[attr-defined]
+    k = factories.arange(n, device=self.device)
+    without = x.expand(*x._shape[:-2], n, n).masked_fill(k.unsqueeze(1) == k, 1).cumprod(-1)  # type: ignore[attr-defined]
+    later = (k.unsqueeze(1) <= k).to(g.dtype)  # type: ignore[attr-defined]
+    return (g.movedim(d, -1).unsqueeze(-2) * without.conj() * later).sum(-1).movedim(-1, d)  # type: ignore[attr-defined, no-any-return]
+
+
+def _scattered(g: tuple[Tensor, ...], self_meta: Any, indices: Tensor, dim: int) -> Tensor:
+    from tensorx.ops import factories
+    whole = factories.zeros(self_meta.shape, dtype=g[0].dtype, device=g[0].device)
+    return whole.scatter_add(dim, indices, g[0]) if self_meta.shape else g[0]  # type: ignore[attr-defined]
+
+
+def _np_extreme(accumulate: Any) -> Any:
+    def ref(x: Any, dim: int) -> Any:
+        values = accumulate(x, axis=dim)
+        place = np.arange(x.shape[dim]).reshape([-1 if i == dim % x.ndim else 1 for i in range(x.ndim)])
+        return values, np.maximum.accumulate(np.where(x == values, place, 0), axis=dim)
+    return ref
+
+
+def _np_sort(x: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+    order = np.argsort(-x if descending else x, axis=dim, kind="stable")
+    return np.take_along_axis(x, order, dim), order
+
+
+ROWS = {"samples": lambda t: [(t((3, 4)), 0), (t((2, 3, 4)), 1), (t((2, 3, 4)), -1)]}
+cumsum = row("cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", SCAN, "sum", lambda g, dim: _reverse_cumsum(g, dim), promote=TO_LONG,
+             ref=lambda x, dim: np.cumsum(x, dim), doc="Running sum along dim.", **ROWS)
+cumprod = row("cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", SCAN, "prod", _cumprod_vjp, promote=TO_LONG,
+              ref=lambda x, dim: np.cumprod(x, dim), doc="Running product along dim.", **ROWS)
+cummax = row("cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)", SCAN, "max", _scattered, ref=_np_extreme(np.maximum.accumulate), dtypes="bif",
+             doc="Running maximum along dim with its last index.", **ROWS)
+cummin = row("cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", SCAN, "min", _scattered, ref=_np_extreme(np.minimum.accumulate), dtypes="bif",
+             doc="Running minimum along dim with its last index.", **ROWS)
+sort = row("sort(Tensor self, int dim=-1, bool descending=False, *, bool stable=False) -> (Tensor values, Tensor indices)", SORT, None, _scattered,
+           ref=_np_sort, dtypes="bif", samples=lambda t: [(t((3, 4)),), (t((2, 5, 3)), 1, True)], doc="Values along dim in stable order, and where they were.")
+nonzero = row("nonzero(Tensor self) -> Tensor", DYNAMIC, None, NONDIFF, ref=np.argwhere, samples=lambda t: [(t((3, 4)) > 0,), (t.index((2, 3, 2), 2),)],
+              doc="The coordinates of nonzero elements, one row each.")
+
+
+@composite("argsort(Tensor self, int dim=-1, bool descending=False, *, bool stable=False) -> Tensor",
+           ref=lambda *a, **k: _np_sort(*a, **k)[1], samples=lambda t: [(t((3, 4)),), (t((2, 5, 3)), 1, True)], doc="The order that sorts along dim.")
+def argsort(x: Tensor, dim: int, descending: bool, stable: bool) -> Tensor:
+    return sort(x, dim, descending)[1]  # type: ignore[no-any-return]
+
+
+def _np_topk(x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    values, order = _np_sort(x, dim, largest)
+    return np.take(values, range(k), dim), np.take(order, range(k), dim)
+
+
+@composite("topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)", ref=_np_topk, dtypes="bif",
+           samples=lambda t: [(t((3, 4)), 2), (t((5, 3)), 2, 0, False)], doc="The k largest (or smallest) values along dim, in order.")
+def topk(x: Tensor, k: int, dim: int, largest: bool, sorted: bool) -> Any:
+    n = x._shape[normalize_dim(dim, len(x._shape), "topk")] if x._shape else 1
+    if not 0 <= k <= n:
+        raise RuntimeError("selected index k out of range")
+    values, indices = sort(x, dim, largest)
+    return (values, indices) if not x._shape else (values.narrow(dim, 0, k), indices.narrow(dim, 0, k))
+
+
+@composite("movedim(Tensor self, int[] source, int[] destination) -> Tensor", ref=np.moveaxis, samples=lambda t: [(t((2, 3, 4)), 0, 2), (t((2, 3, 4)), (0, 1), (2, 0))],
+           doc="Dimensions moved to other places, the rest in order.")
+def movedim(x: Tensor, source: Any, destination: Any) -> Tensor:
+    from tensorx.ops.viewing import normalize_dims
+    n = len(x._shape)
+    a, b = normalize_dims(source, n, "movedim"), normalize_dims(destination, n, "movedim")
+    if len(a) != len(b):
+        raise RuntimeError(f"movedim: Invalid source or destination dims: source ({list(source)} dims) should contain the same number of dims as destination "
+                           f"({list(destination)} dims)")
+    order = [i for i in range(n) if i not in a]
+    for dest, src in sorted(zip(b, a, strict=True)):
+        order.insert(dest, src)
+    return x.permute(*order) if n else x  # type: ignore[attr-defined]
+
+
+@composite("masked_select(Tensor self, Tensor mask) -> Tensor", ref=lambda x, m: np.broadcast_to(x, np.broadcast_shapes(x.shape, m.shape))[
+    np.broadcast_to(m, np.broadcast_shapes(x.shape, m.shape))], samples=lambda t: [(t((3, 4)), t((3, 4)) > 0)], doc="The elements where mask is true, as a vector.")
+def masked_select(x: Tensor, mask: Tensor) -> Tensor:
+    from tensorx.ops.layout import broadcast_shapes
+    if mask.dtype is not dtypes.bool_:
+        raise RuntimeError(f"masked_select: expected BoolTensor for mask; got {mask.dtype.name}")
+    shape = broadcast_shapes("masked_select", x._shape, mask._shape)
+    return x.expand(shape)[mask.expand(shape)]  # type: ignore[attr-defined, no-any-return]

@@ -1,0 +1,310 @@
+"""Random rows and generators.
+
+A draw reserves one offset of its generator; (seed, offset, element index) decide every bit, on every device. The seed and offset are arguments
+of the call, so a recorded call replays to the same bits.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import numpy as np
+
+from tensorx import dtypes
+from tensorx.devices import registry
+from tensorx.dtypes import dtype as DType
+from tensorx.ops import expr as E
+from tensorx.ops import factories, philox
+from tensorx.ops.dispatch import call
+from tensorx.ops.families import elementwise, row
+from tensorx.ops.kinds.create import CREATE
+from tensorx.ops.table import KEEP, NONDIFF
+from tensorx.tensor import Tensor
+
+
+class Generator:
+    """A source of random offsets. Draws depend on the seed and on how many draws came before, never on the device.
+
+    >>> import tensorx
+    >>> g = tensorx.Generator().manual_seed(7)
+    >>> a = tensorx.rand(2, generator=g); b = tensorx.rand(2, generator=g.manual_seed(7)); (a == b).all().item()
+    True
+    """
+
+    def __init__(self, device: Any = "cpu") -> None:
+        self.device = registry.device(device)
+        self._lock = threading.Lock()
+        self._seed, self._offset = 67280421310721, 0
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Restart from ``seed`` (any 64-bit integer)."""
+        if not -(2**63) <= int(seed) < 2**64:
+            raise RuntimeError("Overflow when unpacking long")
+        self._seed, self._offset = int(seed) % 2**64, 0
+        return self
+
+    def seed(self) -> int:
+        """Restart from a new, unpredictable seed; returns it."""
+        import secrets
+        self.manual_seed(secrets.randbits(64) ^ (time.time_ns() & 0xFFFF))
+        return self._seed
+
+    def initial_seed(self) -> int:
+        """The seed last set."""
+        return self._seed
+
+    def reserve(self) -> tuple[int, int]:
+        """(seed, offset) for one draw."""
+        with self._lock:
+            offset = self._offset
+            self._offset = offset + 1
+        return self._seed, offset
+
+    def get_state(self) -> Tensor:
+        """Seed and offset as a uint8 tensor."""
+        return factories.tensor(np.array([self._seed, self._offset], np.uint64).view(np.uint8), device="cpu")
+
+    def set_state(self, new_state: Tensor) -> Generator:
+        """Continue from a state that `get_state` gave."""
+        seed, offset = new_state.numpy().view(np.uint64).tolist()
+        self._seed, self._offset = seed, offset
+        return self
+
+    def clone_state(self) -> Generator:
+        """A new generator at the same place."""
+        return Generator(self.device).set_state(self.get_state())
+
+
+default_generator = Generator()
+
+
+def manual_seed(seed: int) -> Generator:
+    """Seed the default generator.
+
+    >>> import tensorx
+    >>> _ = tensorx.manual_seed(0); a = tensorx.rand(3); _ = tensorx.manual_seed(0); (a == tensorx.rand(3)).all().item()
+    True
+    """
+    return default_generator.manual_seed(seed)
+
+
+def seed() -> int:
+    """Seed the default generator unpredictably.
+
+    >>> import tensorx
+    >>> isinstance(tensorx.seed(), int)
+    True
+    """
+    return default_generator.seed()
+
+
+def initial_seed() -> int:
+    """The default generator's seed.
+
+    >>> import tensorx
+    >>> _ = tensorx.manual_seed(3); tensorx.initial_seed()
+    3
+    """
+    return default_generator.initial_seed()
+
+
+def get_rng_state() -> Tensor:
+    """The default generator's state.
+
+    >>> import tensorx
+    >>> s = tensorx.get_rng_state(); a = tensorx.rand(1); tensorx.set_rng_state(s); (a == tensorx.rand(1)).item()
+    True
+    """
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state: Tensor) -> None:
+    """Set the default generator's state (see `get_rng_state`)."""
+    default_generator.set_state(new_state)
+
+
+def reserve(generator: Generator | None) -> tuple[int, int]:
+    """(seed, offset) of a draw from ``generator`` or the default one."""
+    return (generator or default_generator).reserve()
+
+
+KEYS = "Seed seed, Seed offset, ScalarType dtype, Device device"
+SHAPED = {"samples": lambda t: [((3, 4), 0.0, 1.0, 7, 3)]}
+
+
+def _statistic(*args: Any) -> Any:
+    """Random rows are tested by distribution and by recorded bits, not by an oracle of values."""
+    raise NotImplementedError("random rows have no value oracle")
+
+
+_uniform = row(f"_uniform(int[] size, Scalar low, Scalar high, *, {KEYS}) -> Tensor", CREATE,
+               lambda d, low, high, seed, offset: philox.uniform(d, seed, offset) * (high - low) + low, NONDIFF, ref=_statistic, dtypes="f",
+               doc="Uniform numbers in [low, high).", **SHAPED)
+_normal = row(f"_normal(int[] size, Scalar mean, Scalar std, *, {KEYS}) -> Tensor", CREATE,
+              lambda d, mean, std, seed, offset: philox.normal(d, seed, offset) * std + mean, NONDIFF, ref=_statistic, dtypes="f",
+              doc="Normal numbers.", **SHAPED)
+_randint = row(f"_randint(int[] size, Seed low, Seed span, *, {KEYS}) -> Tensor", CREATE,
+               lambda d, low, span, seed, offset: E.cast(E.cast(philox.integer(seed, offset, span) + low, dtypes.int64), d), NONDIFF, ref=_statistic,
+               dtypes="bif", samples=lambda t: [((3, 4), 0, 10, 7, 3)], doc="Integers in [low, low + span).")
+_exponential = row(f"_exponential(int[] size, Scalar lambd, *, {KEYS}) -> Tensor", CREATE,
+                   lambda d, lambd, seed, offset: philox.log(1 - philox.uniform(d.compute, seed, offset)) * -1.0 / lambd, NONDIFF, ref=_statistic, dtypes="f",
+                   samples=lambda t: [((3, 4), 1.0, 7, 3)], doc="Exponential numbers of rate lambd.")
+_bernoulli = elementwise("_bernoulli(Tensor p, Seed seed, Seed offset) -> Tensor",
+                         lambda p, seed, offset: E.cast(E.cast(philox.uniform(p.dtype, seed, offset), p.dtype) < p, p.dtype), promote=KEEP, ref=_statistic,
+                         dtypes="f", samples=lambda t: [(t((3, 4), 0, 1), 7, 3)], doc="1 with probability p, else 0.")
+native_dropout = elementwise(
+    "_dropout(Tensor self, float p, Seed seed, Seed offset) -> Tensor", lambda x, p, seed, offset: _dropped(x, p, seed, offset),
+    lambda g, out, x, p, seed, offset: _dropped(g, p, seed, offset), ref=_statistic, dtypes="f", samples=lambda t: [(t((3, 4)), 0.5, 7, 3)],
+    doc="Zero with probability p, the rest scaled by 1 / (1 - p); the mask is drawn again in backward, not saved.")
+
+
+def _dropped(x: E.Expr, p: E.Expr, seed: E.Expr, offset: E.Expr) -> E.Expr:
+    keep = philox.uniform(dtypes.float32, seed, offset) >= E.cast(p, dtypes.float32)
+    return E.where(keep, x * (1 / (1 - p)), 0.0)
+
+
+def dropout(input: Tensor, p: float = 0.5, train: bool = True, *, inplace: bool = False) -> Tensor:
+    """Zero elements with probability ``p`` and scale the rest by 1 / (1 - p). ValueError unless 0 <= p <= 1.
+
+    >>> import tensorx
+    >>> tensorx.dropout(tensorx.ones(4), 0.0, True)
+    tensor([1., 1., 1., 1.])
+    """
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if not train or p == 0 or not input.numel():
+        return input if inplace else input.clone() if p == 0 and train else input  # type: ignore[attr-defined]
+    if p == 1:
+        return input.mul_(0) if inplace else input * 0  # type: ignore[attr-defined, operator, no-any-return]
+    args = (input, p, *reserve(None))
+    return call(native_dropout, args, (input,) if inplace else None)  # type: ignore[no-any-return]
+
+
+def _draw(name: str, op: Any, first: Any, second: Any, summary: str) -> Any:
+    def f(*size: Any, generator: Generator | None = None, out: Tensor | None = None, dtype: DType | None = None, layout: Any = None, device: Any = None,
+          requires_grad: bool = False, pin_memory: bool = False, names: Any = None, **kw: Any) -> Tensor:
+        if "size" in kw:
+            size = (kw.pop("size"),)
+        d = dtype or dtypes.get_default_dtype()
+        if d.kind != dtypes.FLOAT:
+            raise RuntimeError(f'"{name}" not implemented for \'{d.name}\'')
+        shape = factories._shape(size)
+        keys = (*reserve(generator), d, factories.resolve(device))
+        result = call(op, (shape, first, second, *keys), None if out is None else (out,))
+        return result.requires_grad_() if requires_grad else result  # type: ignore[no-any-return]
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = f"{summary}\n\n    >>> import tensorx\n    >>> tensorx.{name}(2, 3).shape\n    tensorx.Size([2, 3])\n    "
+    return f
+
+
+rand = _draw("rand", _uniform, 0, 1, "Uniform numbers in [0, 1).")
+randn = _draw("randn", _normal, 0, 1, "Standard normal numbers.")
+
+
+def randint(*args: Any, generator: Generator | None = None, out: Tensor | None = None, dtype: DType | None = None, layout: Any = None, device: Any = None,
+            requires_grad: bool = False, pin_memory: bool = False, low: int | None = None, high: int | None = None, size: Any = None) -> Tensor:
+    """``randint([low=0,] high, size)``: integers in [low, high). RuntimeError if the range is empty.
+
+    >>> import tensorx
+    >>> tensorx.randint(0, 10, (3,)).shape
+    tensorx.Size([3])
+    """
+    values = list(args)
+    if size is None:
+        size = values.pop()
+    if high is None:
+        high = values.pop()
+    low = values.pop() if values else (low or 0)
+    low, high = int(low), int(high)
+    if low >= high:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    d = dtype or dtypes.int64
+    call_args = (factories._shape((size,)), low, high - low, *reserve(generator), d, factories.resolve(device))
+    return call(_randint, call_args, None if out is None else (out,))  # type: ignore[no-any-return]
+
+
+def randperm(n: int, *, generator: Generator | None = None, out: Tensor | None = None, dtype: DType | None = None, layout: Any = None, device: Any = None,
+             requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
+    """A random permutation of 0 .. n - 1: the order of n random 63-bit keys.
+
+    >>> import tensorx
+    >>> tensorx.randperm(4).sort().values
+    tensor([0, 1, 2, 3])
+    """
+    keys = call(_randint, ((n,), 0, 2**63 - 1, *reserve(generator), dtypes.int64, factories.resolve(device)))
+    return keys.argsort(stable=True).to(dtype or dtypes.int64)  # type: ignore[no-any-return]
+
+
+def bernoulli(input: Tensor, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
+    """1 with the probability that ``input`` holds, else 0.
+
+    >>> import tensorx
+    >>> tensorx.bernoulli(tensorx.tensor([0., 1.]))
+    tensor([0., 1.])
+    """
+    return call(_bernoulli, (input, *reserve(generator)), None if out is None else (out,))  # type: ignore[no-any-return]
+
+
+def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, dtype: DType | None = None, device: Any = None) -> Tensor:
+    """Normal numbers with the given mean and standard deviation (numbers with ``size``, or tensors).
+
+    >>> import tensorx
+    >>> tensorx.normal(0.0, 1.0, (2,)).shape
+    tensorx.Size([2])
+    """
+    if isinstance(mean, Tensor) or isinstance(std, Tensor):
+        like = mean if isinstance(mean, Tensor) else std
+        from tensorx.ops.layout import broadcast_shapes
+        shape = broadcast_shapes("normal", *(x._shape for x in (mean, std) if isinstance(x, Tensor)))
+        return randn(shape, generator=generator, dtype=like.dtype, device=like.device) * std + mean  # type: ignore[no-any-return]
+    args = (factories._shape((size,)), mean, std, *reserve(generator), dtype or dtypes.get_default_dtype(), factories.resolve(device))
+    return call(_normal, args)  # type: ignore[no-any-return]
+
+
+def _like(name: str) -> Any:
+    def f(input: Tensor, *, dtype: DType | None = None, layout: Any = None, device: Any = None, requires_grad: bool = False, generator: Any = None,
+          memory_format: Any = None) -> Tensor:
+        return globals()[name](input._shape, dtype=dtype or input.dtype, device=device or input.device, requires_grad=requires_grad, generator=generator)  # type: ignore[no-any-return]
+    f.__name__ = f.__qualname__ = name + "_like"
+    f.__doc__ = f"`{name}` in the shape, dtype and device of ``input``.\n\n    >>> import tensorx\n    >>> tensorx.{name}_like(tensorx.zeros(2)).shape\n    tensorx.Size([2])\n    "
+    return f
+
+
+rand_like, randn_like = _like("rand"), _like("randn")
+
+
+def _fill(op: Any, summary: str, *defaults: float) -> Any:
+    def f(self: Tensor, *args: Any, generator: Generator | None = None, **kw: Any) -> Tensor:
+        values = [*args, *kw.values()]
+        values += defaults[len(values):]
+        return call(op, (self._shape, *values, *reserve(generator), self.dtype, self.device), (self,))  # type: ignore[no-any-return]
+    f.__doc__ = summary
+    return f
+
+
+def random_(self: Tensor, from_: int = 0, to: int | None = None, *, generator: Generator | None = None) -> Tensor:
+    """Integers in [from, to), or [0, to) with one argument, in place."""
+    if to is None and from_:
+        from_, to = 0, from_
+    if to is None:
+        to = 2**24 if self.dtype is dtypes.float32 else int(np.iinfo(self.dtype.np).max) if self.dtype.kind == dtypes.INT else 2
+    return call(_randint, (self._shape, from_, to - from_, *reserve(generator), self.dtype, self.device), (self,))  # type: ignore[no-any-return]
+
+
+def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
+    """1 with probability ``p`` (a number or a tensor), else 0, in place."""
+    probability = p if isinstance(p, Tensor) else factories.full(self._shape, float(p), dtype=dtypes.float32, device=self.device)
+    return self.copy_(bernoulli(probability.expand(self._shape), generator=generator))  # type: ignore[attr-defined, no-any-return]
+
+
+METHODS = {
+    "uniform_": _fill(_uniform, "Uniform numbers in [from, to), in place.", 0.0, 1.0),
+    "normal_": _fill(_normal, "Normal numbers with a mean and standard deviation, in place.", 0.0, 1.0),
+    "exponential_": _fill(_exponential, "Exponential numbers of a rate, in place.", 1.0),
+    "random_": random_, "bernoulli_": bernoulli_, "bernoulli": bernoulli,
+}
+PUBLIC: dict[str, Any] = {f.__name__: f for f in (manual_seed, seed, initial_seed, get_rng_state, set_rng_state, dropout, rand, randn, randint, randperm,
+                                                  bernoulli, normal, rand_like, randn_like)}
+PUBLIC |= {"Generator": Generator, "default_generator": default_generator}
