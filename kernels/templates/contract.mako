@@ -41,9 +41,9 @@
 <%
     R, V = range(rows), range(tile.vectors)
     def get(p, i):
-        return f"vload{tile.lanes}({i}, {p})" if opencl else f"((const {e}_vec *){p})[{i}]"
+        return f"((const {e}_vec {private}*){p})[{i}]"
     def put(v, p, i):
-        return f"vstore{tile.lanes}({v}, {i}, {p})" if opencl else f"((({e}_vec *){p})[{i}] = {v})"
+        return f"(({e}_vec {private}*){p})[{i}] = {v}"
     def add(i, v):
         if opencl and fused:
             return f"c{i}_{v} = fma(({vector})a{i}, b{v}, c{i}_{v});"
@@ -59,16 +59,16 @@ ${e}_FUSED static void ${e}_rows${rows}(int depth, const ${A} *restrict a, const
 #endif
 % endif
 % endif
-  ${vector if opencl else e + "_vec"} ${", ".join(f"c{i}_{v}" for i in R for v in V)};
+  ${e}_vec ${", ".join(f"c{i}_{v}" for i in R for v in V)};
   if (first) {
-    ${" = ".join(f"c{i}_{v}" for i in R for v in V)} = (${vector if opencl else e + "_vec"})${"(0)" if opencl else "{0}"};
+    ${" = ".join(f"c{i}_{v}" for i in R for v in V)} = (${e}_vec)${"(0)" if opencl else "{0}"};
   } else {
 % for i in R:
     ${" ".join(f"c{i}_{v} = {get('t', i * tile.vectors + v)};" for v in V)}
 % endfor
   }
   for (int k = 0; k < depth; ++k) {
-    const ${vector if opencl else e + "_vec"} ${", ".join(f"b{v} = {get('b', v)}" for v in V)};
+    const ${e}_vec ${", ".join(f"b{v} = {get('b', v)}" for v in V)};
 % for i in R:
     { const ${A} a${i} = a[${i}]; ${" ".join(add(i, v) for v in V)} }
 % endfor
@@ -79,6 +79,16 @@ ${e}_FUSED static void ${e}_rows${rows}(int depth, const ${A} *restrict a, const
   ${" ".join(put(f"c{i}_{v}", "t", i * tile.vectors + v) + ";" for v in V)}
 % endfor
 }
+</%def>\
+## NR consecutive elements of x into a packed row: one copy of constant size where no cast is needed
+<%def name="copy_row(x, dst, src, place)">\
+% if T.part(x.dtype) == A and opencl:
+        ${" ".join(f"(({e}_vec {private}*)({dst}))[{v}] = *(TX_GLOBAL const {e}_loose *)({src} + {place} + {v * tile.lanes});" for v in range(tile.vectors))}
+% elif T.part(x.dtype) == A:
+        __builtin_memcpy(${dst}, ${src} + ${place}, ${tile.width * size});
+% else:
+        for (int l = 0; l < ${tile.width}; ++l) (${dst})[l] = ${maps.element(x, src, f"{place} + l")};
+% endif
 </%def>\
 ## ------------------------------------------------ packing: dst[k * W + lane] from x, lanes first .. first + count (count None: all of W)
 <%def name="pack(x, axis, W, room, first, count, ktab, kco)">\
@@ -111,7 +121,14 @@ ${e}_FUSED static void ${e}_rows${rows}(int depth, const ${A} *restrict a, const
       }
       TX_GLOBAL const ${T.part(x.dtype)} *src = ${ptr} + ${at}${" + k0" if depth_unit else ""};
 % if S == 0:
-% if depth_unit:
+% if depth_unit and not count and x is x1:
+      /* Square blocks use up a cache line at once: columns a power of two apart would evict each other. */
+      for (int q = 0; q < depth; q += ${tile.width}) {
+        const int most = depth - q < ${tile.width} ? depth - q : ${tile.width};
+        for (int l = 0; l < ${W}; ++l) for (int k = q; k < q + most; ++k)
+          dst[k * ${W} + l] = ${maps.element(x, "src", f"{lo}[l] + k")};
+      }
+% elif depth_unit:
       ${each}
         dst[k * ${W} + l] = ${guarded(maps.element(x, "src", f"{lo}[l] + k"))};
 % elif count or twist:
@@ -183,13 +200,28 @@ ${bases()}\
 % if ktables:
       for (int k = 0; k < depth; ++k) ${maps.locate("k", "k0 + k", ktables)}
 % endif
-      for (int s = 0; s < strips; ++s) {
+<% dense = x1.access == "n" and not pairs %>\
+% if dense:
+      /* Row by row: reads run along y0's rows, a page at a time. */
+      for (int k = 0; k < depth; ++k) {
+        TX_GLOBAL const ${T.part(x1.dtype)} *src = x1_p + ${base(x1)} + j0 + k_x1[k];
+        for (int s = 0; s * ${NR} + ${NR} <= tn; ++s) {
+          ${private}${A} *dst = panel + (s * depth + k) * ${NR};
+${copy_row(x1, "dst", "src", f"s * {NR}")}\
+        }
+      }
+% endif
+      for (int s = ${f"tn / {NR}" if dense else "0"}; s < strips; ++s) {
         ${private}${A} *dst = panel + s * depth * ${NR};
         const int count = tn - s * ${NR};
         const ${I} first = j0 + s * ${NR};
+% if dense:
+        {
+% else:
         if (count >= ${NR}) {
 ${pack(x1, "n", NR, NR, "first", None, "k_x1", coords1)}\
         } else {
+% endif
 ${pack(x1, "n", NR, NR, "first", "count", "k_x1", coords1)}\
         }
       }
@@ -361,7 +393,11 @@ ${element(row, col, value)}\
 </%def>\
 ## --------------------------------------------------------------------------------------------------------------------------- the kernel
 % if vectorised:
-% if not opencl:
+% if opencl:
+/* Plain vector accesses: PoCL's vload is a call that spills every register. The loose type needs no more alignment than its element. */
+typedef ${vector} ${e}_vec;
+typedef ${vector} ${e}_loose __attribute__((aligned(${size})));
+% else:
 typedef ${A} ${e}_vec __attribute__((vector_size(${tile.lanes * size}), may_alias));
 /* The only place where a * b + c may become one instruction. */
 % if fused:
