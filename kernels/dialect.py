@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-__all__ = ["C", "CUDA", "DIALECTS", "Dialect", "OPENCL", "dialect"]
+__all__ = ["CUDA", "DIALECTS", "OPENCL", "C", "Dialect", "dialect"]
 
 
 @dataclass(frozen=True)
@@ -35,19 +35,28 @@ def _frozen(**items: str) -> Mapping[str, str]:
     return MappingProxyType(items)
 
 
+#: Codes that have a typedef, in the order of :func:`_types`.
+_CODES = ["b8", "u8", "i8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64"]
+
+
+def _types(words: str) -> Mapping[str, str]:
+    return MappingProxyType(dict(zip(_CODES, words.split(", "), strict=True)))
+
+
 C = Dialect(
     name="c",
-    types=_frozen(
-        b8="uint8_t", u8="uint8_t", i8="int8_t", i16="int16_t", u16="uint16_t", i32="int32_t", u32="uint32_t",
-        i64="int64_t", u64="uint64_t", f16="uint16_t", bf16="uint16_t", f32="float", f64="double",
-    ),  # fmt: skip
-    words=_frozen(TX_GLOBAL="", TX_LOCAL="", TX_CONSTANT="static const", TX_FN="static inline"),
+    types=_types(
+        "uint8_t, uint8_t, int8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t, uint16_t, uint16_t, float, double"
+    ),
+    words=_frozen(TX_GLOBAL="", TX_LOCAL="", TX_PRIVATE="", TX_CONSTANT="static const", TX_FN="static inline"),
     calls={
         "TX_KERNEL(gx, gy, gz)": "void",
         "TX_PRAGMA(x)": "_Pragma(#x)",
         "TX_PARALLEL(work)": "TX_PRAGMA(omp parallel for schedule(static) num_threads(tx_threads) if((work) > 32768))",
         "TX_DYNAMIC(work)": "TX_PRAGMA(omp parallel for schedule(dynamic) num_threads(tx_threads) if((work) > 32768))",
         "TX_SIMD": "TX_PRAGMA(omp simd)",
+        "TX_MALLOC(bytes)": "__builtin_malloc(bytes)",
+        "TX_FREE(p)": "__builtin_free(p)",
         "TX_CAS_u32(p, old, new)": "__sync_val_compare_and_swap((uint32_t *)(p), old, new)",
         "TX_CAS_u64(p, old, new)": "__sync_val_compare_and_swap((uint64_t *)(p), old, new)",
         "TX_ATOMIC_READ_u32(p)": "__atomic_load_n((uint32_t *)(p), __ATOMIC_RELAXED)",
@@ -60,13 +69,11 @@ C = Dialect(
 
 OPENCL = Dialect(
     name="opencl",
-    types=_frozen(
-        b8="uchar", u8="uchar", i8="char", i16="short", u16="ushort", i32="int", u32="uint", i64="long", u64="ulong",
-        f16="ushort", bf16="ushort", f32="float", f64="double",
-    ),  # fmt: skip
+    types=_types("uchar, uchar, char, short, ushort, int, uint, long, ulong, ushort, ushort, float, double"),
     words=_frozen(
         TX_GLOBAL="__global",
         TX_LOCAL="__local",
+        TX_PRIVATE="__private",
         TX_CONSTANT="__constant",
         TX_FN="static inline",
         TX_BARRIER="barrier(CLK_LOCAL_MEM_FENCE)",
@@ -101,14 +108,13 @@ def _cuda_index(name: str, text: str) -> dict[str, str]:
 
 CUDA = Dialect(
     name="cuda",
-    types=_frozen(
-        b8="unsigned char", u8="unsigned char", i8="signed char", i16="short", u16="unsigned short", i32="int",
-        u32="unsigned int", i64="long long", u64="unsigned long long", f16="unsigned short", bf16="unsigned short",
-        f32="float", f64="double",
-    ),  # fmt: skip
+    types=_types(
+        "unsigned char, unsigned char, signed char, short, unsigned short, int, unsigned int, long long, unsigned long long, unsigned short, unsigned short, float, double"
+    ),
     words=_frozen(
         TX_GLOBAL="",
         TX_LOCAL="__shared__",
+        TX_PRIVATE="",
         TX_CONSTANT="__constant__ const",
         TX_FN="static __device__ __forceinline__",
         TX_BARRIER="__syncthreads()",

@@ -13,7 +13,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -60,14 +60,16 @@ def family(name: str) -> ModuleType:
     return importlib.import_module(f"{__package__}.{FAMILIES[name]}")
 
 
-@lru_cache(maxsize=None)
+@cache
 def _lookup() -> Any:
     from mako.lookup import TemplateLookup
 
-    return TemplateLookup(directories=[str(TEMPLATES)], strict_undefined=True, input_encoding="utf-8", filesystem_checks=False)
+    return TemplateLookup(
+        directories=[str(TEMPLATES)], strict_undefined=True, input_encoding="utf-8", filesystem_checks=False
+    )
 
 
-@lru_cache(maxsize=None)
+@cache
 def _template(name: str) -> Any:
     return _lookup().get_template(name)
 

@@ -248,7 +248,9 @@ def final(spec: KernelSpec, entry: str = "") -> KernelSpec:
     kind = {"argmax": "argmax", "argmin": "argmin"}.get(spec.param("combine"), spec.param("combine"))
     params = (("kept", kept), ("reduced", 1), ("combine", kind), ("acc", code), ("stage", "final"))
     params += tuple(pair for pair in spec.params if pair[0] == "finish")
-    return replace(spec, entry=entry or spec.entry + "_final", inputs=inputs, body=body, params=params, uses_index=False)
+    return replace(
+        spec, entry=entry or spec.entry + "_final", inputs=inputs, body=body, params=params, uses_index=False
+    )
 
 
 def finish(spec: KernelSpec) -> str:

@@ -71,7 +71,9 @@ def result(how: Combine, name: str, source: str) -> str:
     """Declare a finished stage's name(s) from accumulator ``source``; no index yet means a row of identities: the first."""
     if how.kind in ("argmax", "argmin"):
         return f"const i64 {name} = {source % '_k'} == {how.identity('_k')} ? 0 : (i64){source % '_k'};"
-    return " ".join(f"const {code} {name}{suffix} = {source % suffix};" for suffix, code in how.fields if suffix != "_k")
+    return " ".join(
+        f"const {code} {name}{suffix} = {source % suffix};" for suffix, code in how.fields if suffix != "_k"
+    )
 
 
 def uses(operand: Operand, text: str) -> bool:

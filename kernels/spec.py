@@ -13,7 +13,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Arg", "ITEMSIZE", "KernelSpec", "Operand", "Source", "arguments", "is_complex", "is_float", "is_int", "part"]
+__all__ = [
+    "ITEMSIZE",
+    "Arg",
+    "KernelSpec",
+    "Operand",
+    "Source",
+    "arguments",
+    "is_complex",
+    "is_float",
+    "is_int",
+    "part",
+]
 
 #: Bytes of one element of every dtype code.
 ITEMSIZE = {
@@ -77,9 +88,13 @@ class Operand:
     def __post_init__(self) -> None:
         for role, code in (("dtype", self.dtype), ("compute", self.compute)):
             if code not in ITEMSIZE:
-                raise ValueError(f"Operand: argument '{role}' must be a dtype code ({', '.join(ITEMSIZE)}); got {code!r}")
+                raise ValueError(
+                    f"Operand: argument '{role}' must be a dtype code ({', '.join(ITEMSIZE)}); got {code!r}"
+                )
         if self.compute in ("f16", "bf16"):
-            raise ValueError(f"Operand: argument 'compute' must not be a 16-bit float; got {self.compute}. Hint: use f32")
+            raise ValueError(
+                f"Operand: argument 'compute' must not be a 16-bit float; got {self.compute}. Hint: use f32"
+            )
         if is_complex(self.dtype) and not is_complex(self.compute):
             raise ValueError(f"Operand: argument 'compute' must be complex for {self.dtype}; got {self.compute}")
 

@@ -12,8 +12,23 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from .spec import Arg, Operand, is_complex, is_float, part
 
-__all__ = ["address", "is_complex", "part", "cast", "close", "coords", "declare", "held", "load", "pointer",
-           "signature", "start", "store", "tasks", "tidy"]
+__all__ = [
+    "address",
+    "cast",
+    "close",
+    "coords",
+    "declare",
+    "held",
+    "is_complex",
+    "load",
+    "part",
+    "pointer",
+    "signature",
+    "start",
+    "store",
+    "tasks",
+    "tidy",
+]
 
 _SIZES = {"i8": 1, "u8": 1, "b8": 1, "i16": 2, "u16": 2, "i32": 4, "u32": 4, "i64": 8, "u64": 8}
 

@@ -12,7 +12,15 @@ from runner import LANES, Program, available
 from tensorx.kernels import reduce
 from tensorx.kernels.spec import KernelSpec, Operand
 
-NUMPY = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i64": np.int64, "b8": np.uint8, "u8": np.uint8, "c64": np.complex64}
+NUMPY = {
+    "f32": np.float32,
+    "f64": np.float64,
+    "i32": np.int32,
+    "i64": np.int64,
+    "b8": np.uint8,
+    "u8": np.uint8,
+    "c64": np.complex64,
+}
 
 
 def make(kind, dtype, acc, kept, reduced, access, finish="", index="i32"):
@@ -81,11 +89,32 @@ def launch(run, spec, x, kept_axes, reduced_axes, splits=0):
     scratch = [np.zeros([*ns, splits], NUMPY[o.dtype]) for o in first.outputs]
     ss = [elements(v.strides, v.itemsize) for v in scratch]
     ends = [v for o in scratch for v in (o.reshape(-1), 0)]
-    run(first.entry, *ends, base, offset, *ns, *ms, splits, *[s for v in ss for s in v[:-1]], *xs, sizes=[*ns, *ms, splits])
+    run(
+        first.entry,
+        *ends,
+        base,
+        offset,
+        *ns,
+        *ms,
+        splits,
+        *[s for v in ss for s in v[:-1]],
+        *xs,
+        sizes=[*ns, *ms, splits],
+    )
     ins = [v for o in scratch for v in (o.reshape(-1), 0)]
     heads = [v for o in flat for v in (o, 0)]
     total = int(np.prod(ms))
-    run(second.entry, *heads, *ins, *ns, splits, total, *out_strides, *[s for v in ss for s in v], sizes=[*ns, splits, total])
+    run(
+        second.entry,
+        *heads,
+        *ins,
+        *ns,
+        splits,
+        total,
+        *out_strides,
+        *[s for v in ss for s in v],
+        sizes=[*ns, splits, total],
+    )
     return outs
 
 
@@ -113,7 +142,14 @@ def expect(kind, x, axes):
         return [places] if "arg" in kind else [values, places]
     if kind == "sum" and x.dtype in (np.float32, np.complex64):
         return [flat.astype(np.complex128 if x.dtype == np.complex64 else np.float64).sum(-1)]
-    reducers = {"sum": np.sum, "prod": np.prod, "max": np.max, "min": np.min, "any": np.bitwise_or.reduce, "all": np.bitwise_and.reduce}
+    reducers = {
+        "sum": np.sum,
+        "prod": np.prod,
+        "max": np.max,
+        "min": np.min,
+        "any": np.bitwise_or.reduce,
+        "all": np.bitwise_and.reduce,
+    }
     return [reducers[kind](flat, axis=-1)]
 
 
@@ -140,7 +176,9 @@ def test_every_form(lane, splits):
 def test_every_dtype(lane, splits):
     run, rng = program(lane), np.random.default_rng(2)
     for (kind, dtype, acc), form in [c for c in MORE if not splits or c in SPLIT]:
-        x = (rng.standard_normal((4, 200)) * (1 if kind == "prod" else 9)).astype(NUMPY[dtype] if dtype != "c64" else np.float32)
+        x = (rng.standard_normal((4, 200)) * (1 if kind == "prod" else 9)).astype(
+            NUMPY[dtype] if dtype != "c64" else np.float32
+        )
         if dtype == "b8":
             x = (rng.random((4, 200)) < (0.004 if kind == "any" else 0.996)).astype(np.uint8)
         if dtype == "c64":

@@ -23,7 +23,12 @@ def softmax(name, access, dtype="f32", index="i32"):
 def norm():
     """Layer norm: weight along the row, bias one for all, eps a scalar; the mean and the place of the largest value per row."""
     outs = (Operand("y0", "f32", "f32", "c"), Operand("y1", "f32", "f32", "row"), Operand("y2", "i64", "i64", "row"))
-    ins = (Operand("x0", "f32", "f32", "c"), Operand("x1", "f32", "f32", "s"), Operand("x2", "f32", "f32", "b"), Operand("x3", "f32", "f32", "row"))
+    ins = (
+        Operand("x0", "f32", "f32", "c"),
+        Operand("x1", "f32", "f32", "s"),
+        Operand("x2", "f32", "f32", "b"),
+        Operand("x3", "f32", "f32", "row"),
+    )
     body = "f32 n = (f32)count; y0 = (x0 - a0 / n) / tx_sqrt_f32(a1 / n + s0) * x1 + x2 + x3;"
     stages = (*MOMENTS, ("argmax", "a2", "v0 = x0;", "f32"))
     params = (("kept", 2), ("stages", stages), ("row_body", "y1 = a0 / (f32)count; y2 = a2;"))
@@ -32,7 +37,12 @@ def norm():
 
 @functools.cache
 def program(lane):
-    specs = [softmax("tx_softmax_c", "c"), softmax("tx_softmax_s", "s", index="i64"), softmax("tx_softmax_h", "c", "f16"), norm()]
+    specs = [
+        softmax("tx_softmax_c", "c"),
+        softmax("tx_softmax_s", "s", index="i64"),
+        softmax("tx_softmax_h", "c", "f16"),
+        norm(),
+    ]
     return Program(lane, specs)
 
 
@@ -80,7 +90,11 @@ def test_special_rows(lane):
 def test_norm(lane):
     run, rng = program(lane), np.random.default_rng(3)
     x = (5 + rng.standard_normal((2, 3, 130))).astype(np.float32)
-    w, b, r = rng.standard_normal(130).astype(np.float32), np.float32([0.25]), rng.standard_normal((2, 3)).astype(np.float32)
+    w, b, r = (
+        rng.standard_normal(130).astype(np.float32),
+        np.float32([0.25]),
+        rng.standard_normal((2, 3)).astype(np.float32),
+    )
     y, mean, place = np.zeros_like(x), np.zeros((2, 3), np.float32), np.zeros((2, 3), np.int64)
     arrays = [a for v in (y, mean, place, x, w, b, r) for a in (v.ravel(), 0)]
     steps = [390, 130, 3, 1, 3, 1, 390, 130, 0, 0, 1, 3, 1]

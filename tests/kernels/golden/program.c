@@ -1,0 +1,141 @@
+#include <stdint.h>
+
+typedef int16_t i16;
+typedef uint16_t u16;
+typedef int32_t i32;
+typedef uint32_t u32;
+typedef int64_t i64;
+typedef uint16_t f16;
+typedef uint16_t bf16;
+typedef float f32;
+
+#define TX_GLOBAL
+#define TX_FN static inline
+#define TX_KERNEL(gx, gy, gz) void
+#define TX_PRAGMA(x) _Pragma(#x)
+#define TX_PARALLEL(work) TX_PRAGMA(omp parallel for schedule(static) num_threads(tx_threads) if((work) > 32768))
+#define TX_SIMD TX_PRAGMA(omp simd)
+#define TX_STORE_i16(p, i, v) ((p)[i] = (v))
+#define TX_LOAD_f32(p, i) ((p)[i])
+#define TX_STORE_f32(p, i, v) ((p)[i] = (v))
+
+TX_FN f32 TX_AS_F32(u32 u) { f32 f; __builtin_memcpy(&f, &u, 4); return f; }
+TX_FN u32 TX_AS_U32(f32 f) { u32 u; __builtin_memcpy(&u, &f, 4); return u; }
+/* IEEE 754 binary16 by its bits: multiplying by 2**112 moves the exponent and normalises subnormals, exactly. */
+TX_FN f32 TX_UNPACK_f16(u32 h) {
+  const u32 m = (h & 0x7fffu) << 13;
+  const u32 v = TX_AS_U32(TX_AS_F32(m) * 5192296858534827628530496329220096.0f);
+  return TX_AS_F32(v | ((0u - (u32)(m >= 0x0f800000u)) & 0x7f800000u) | (h & 0x8000u) << 16);
+}
+/* To nearest even. Adding 2**(e + 13) to a value of exponent e (at least -14: subnormals) rounds it to a multiple of
+2**(e - 10), its ulp in binary16; a carry moves on into the exponent, 65536 becomes infinity. No branch: it vectorises. */
+TX_FN u16 TX_PACK_f16(f32 v) {
+  const u32 b = TX_AS_U32(v), a = b & 0x7fffffffu, c = a < 0x47800000u ? a : 0x47800000u;
+  const u32 e = (c & 0x7f800000u) > 0x38800000u ? (c & 0x7f800000u) : 0x38800000u, up = e + 0x06800000u;
+  const u32 h = ((e - 0x38800000u) >> 13) + TX_AS_U32(TX_AS_F32(c) + TX_AS_F32(up)) - up;
+  return (u16)(h | (u32)(a > 0x7f800000u) << 9 | (b >> 16 & 0x8000u));
+}
+#define TX_LOAD_f16(p, i) TX_UNPACK_f16((p)[i])
+#define TX_STORE_f16(p, i, v) ((p)[i] = TX_PACK_f16(v))
+/* bfloat16 is the upper half of an f32; the store rounds to nearest even and keeps NaN a NaN. */
+TX_FN u16 TX_PACK_bf16(f32 v) {
+  const u32 b = TX_AS_U32(v);
+  return (u16)((b & 0x7fffffffu) > 0x7f800000u ? (b >> 16 | 0x40u) : (b + 0x7fffu + (b >> 16 & 1u)) >> 16);
+}
+#define TX_LOAD_bf16(p, i) TX_AS_F32((u32)(p)[i] << 16)
+#define TX_STORE_bf16(p, i, v) ((p)[i] = TX_PACK_bf16(v))
+
+/* Set by the loader: one after a fork, where OpenMP would hang. */
+int tx_threads = 1;
+
+static inline __attribute__((always_inline)) i32 tx_cast_f32_i32(f32 x) { f32 t = (x >= -2147483648.0f && x < 2147483648.0f) ? x : -2147483648.0f; return (i32)t; }
+static inline __attribute__((always_inline)) i16 tx_cast_f32_i16(f32 x) { return (i16)tx_cast_f32_i32(x); }
+
+TX_KERNEL(1, 1, 1) tx_add(TX_GLOBAL f32 *y0_p, i64 y0_o, TX_GLOBAL const f32 *x0_p, i64 x0_o, TX_GLOBAL const f32 *x1_p, i64 x1_o, i64 n0) {
+  y0_p += y0_o;
+  x0_p += x0_o;
+  x1_p += x1_o;
+  const i64 cols = n0, rows = 1;
+  if (cols < 1) return;
+  const i64 width = cols < 8192 ? cols : 8192;
+  const i64 height = width < 8192 ? 8192 / width : 1;
+  const i64 across = (cols + width - 1) / width, down = (rows + height - 1) / height;
+  const i64 tasks = (i64)across * down;
+  TX_PARALLEL(tasks * 8192)
+  for (i64 task = 0; task < tasks; ++task) {
+    const i64 left = (i64)(task % across) * width, top = (i64)(task / across % down) * height;
+    const i64 stop = top + height < rows ? top + height : rows;
+    const i32 count = (i32)(left + width < cols ? width : cols - left);
+    for (i64 r = top; r < stop; ++r) {
+      TX_GLOBAL f32 *y0_q = y0_p + (left);
+      TX_GLOBAL const f32 *x0_q = x0_p + (left);
+      TX_GLOBAL const f32 *x1_q = x1_p + (left);
+      TX_SIMD
+      for (i32 c = 0; c < count; ++c) {
+        f32 x0 = TX_LOAD_f32(x0_q, c);
+        f32 x1 = TX_LOAD_f32(x1_q, c);
+        f32 y0;
+        y0 = x0 + x1;
+        TX_STORE_f32(y0_q, c, y0);
+      }
+    }
+  }
+}
+
+TX_KERNEL(1, 1, 1) tx_scale_f16(TX_GLOBAL f16 *y0_p, i64 y0_o, TX_GLOBAL const f16 *x0_p, i64 x0_o, TX_GLOBAL const f16 *x1_p, i64 x1_o, f32 s0, i64 n0) {
+  y0_p += y0_o;
+  x0_p += x0_o;
+  x1_p += x1_o;
+  f32 x1 = TX_LOAD_f16(x1_p, 0);
+  const i64 cols = n0, rows = 1;
+  if (cols < 1) return;
+  const i64 width = cols < 8192 ? cols : 8192;
+  const i64 height = width < 8192 ? 8192 / width : 1;
+  const i64 across = (cols + width - 1) / width, down = (rows + height - 1) / height;
+  const i64 tasks = (i64)across * down;
+  TX_PARALLEL(tasks * 8192)
+  for (i64 task = 0; task < tasks; ++task) {
+    const i64 left = (i64)(task % across) * width, top = (i64)(task / across % down) * height;
+    const i64 stop = top + height < rows ? top + height : rows;
+    const i32 count = (i32)(left + width < cols ? width : cols - left);
+    for (i64 r = top; r < stop; ++r) {
+      TX_GLOBAL f16 *y0_q = y0_p + (left);
+      TX_GLOBAL const f16 *x0_q = x0_p + (left);
+      TX_SIMD
+      for (i32 c = 0; c < count; ++c) {
+        f32 x0 = TX_LOAD_f16(x0_q, c);
+        f32 y0;
+        y0 = x0 * x1 + s0;
+        TX_STORE_f16(y0_q, c, y0);
+      }
+    }
+  }
+}
+
+TX_KERNEL(1, 1, 1) tx_bf16_to_i16(TX_GLOBAL i16 *y0_p, i64 y0_o, TX_GLOBAL const bf16 *x0_p, i64 x0_o, i64 n0) {
+  y0_p += y0_o;
+  x0_p += x0_o;
+  const i64 cols = n0, rows = 1;
+  if (cols < 1) return;
+  const i64 width = cols < 8192 ? cols : 8192;
+  const i64 height = width < 8192 ? 8192 / width : 1;
+  const i64 across = (cols + width - 1) / width, down = (rows + height - 1) / height;
+  const i64 tasks = (i64)across * down;
+  TX_PARALLEL(tasks * 8192)
+  for (i64 task = 0; task < tasks; ++task) {
+    const i64 left = (i64)(task % across) * width, top = (i64)(task / across % down) * height;
+    const i64 stop = top + height < rows ? top + height : rows;
+    const i32 count = (i32)(left + width < cols ? width : cols - left);
+    for (i64 r = top; r < stop; ++r) {
+      TX_GLOBAL i16 *y0_q = y0_p + (left);
+      TX_GLOBAL const bf16 *x0_q = x0_p + (left);
+      TX_SIMD
+      for (i32 c = 0; c < count; ++c) {
+        f32 x0 = TX_LOAD_bf16(x0_q, c);
+        f32 y0;
+        y0 = x0;
+        TX_STORE_i16(y0_q, c, tx_cast_f32_i16(y0));
+      }
+    }
+  }
+}

@@ -1,0 +1,58 @@
+"""Specs that the tests of texts, golden sources and the simulator share: one of every access class and form."""
+
+from __future__ import annotations
+
+from tensorx.kernels import reduce
+from tensorx.kernels.spec import KernelSpec, Operand
+
+
+def op(name, dtype="f32", access="c", compute=""):
+    return Operand(name, dtype, compute or {"f16": "f32", "bf16": "f32"}.get(dtype, dtype), access)
+
+
+def flat(entry, outputs, inputs, body, **fields):
+    return KernelSpec("elementwise", entry, tuple(outputs), tuple(inputs), body=body, **fields)
+
+
+def reduction(entry, kind, access, kept=1, reduced=1, dtype="f32", acc="", finish="", index="i32"):
+    value = op("y0", dtype, "s")
+    outputs = {"maxi": (value, op("y1", "i64", "s")), "argmin": (op("y0", "i64", "s"),)}.get(kind, (value,))
+    params = (("kept", kept), ("reduced", reduced), ("combine", kind), ("acc", acc or op("x0", dtype).compute))
+    params += (("finish", finish),) if finish else ()
+    body = "v0r = x0r; v0i = x0i;" if dtype == "c64" else "v0 = x0;"
+    return KernelSpec("reduce", entry, outputs, (op("x0", dtype, access),), body=body, index=index, params=params)
+
+
+ELEMENTWISE = [
+    flat("tx_add", [op("y0")], [op("x0"), op("x1")], "y0 = x0 + x1;"),
+    flat("tx_scale_f16", [op("y0", "f16")], [op("x0", "f16"), op("x1", "f16", "b")], "y0 = x0 * x1 + s0;", scalars=(("s0", "f32"),)),
+    flat("tx_bf16_to_i16", [op("y0", "i16", compute="f32")], [op("x0", "bf16")], "y0 = x0;"),
+    flat("tx_conj_mul", [op("y0", "c64")], [op("x0", "c64"), op("x1", "c64")], "y0r = x0r * x1r + x0i * x1i; y0i = x0r * x1i - x0i * x1r;"),
+    flat("tx_less", [op("y0", "b8"), op("y1")], [op("x0"), op("x1", "f32", "b")], "b8 t1 = x0 < x1; y0 = t1; y1 = tx_where_f32(t1, x0, x1);"),
+    flat("tx_add_2s", [op("y0")], [op("x0"), op("x1", "f32", "s")], "y0 = x0 + x1;", rank=2, index="i32"),
+    flat("tx_index_3c", [op("y0", "i64")], [op("x0", "i32")], "y0 = (i64)idx + x0;", rank=3, index="i32", uses_index=True),
+    flat("tx_fill_s", [op("y0", "f64", "s")], [], "y0 = s0;", scalars=(("s0", "f64"),)),
+]  # fmt: skip
+MEAN = reduction("tx_mean", "sum", "r", finish="y0 = a0 / (f32)count;")
+COLUMNS = reduction("tx_sum_k", "sum", "k", kept=2, reduced=2)
+LARGEST = reduction("tx_maxi", "maxi", "r")
+REDUCE = [
+    MEAN, reduce.partial(MEAN), reduce.final(MEAN), COLUMNS, reduce.partial(COLUMNS), LARGEST, reduce.partial(LARGEST), reduce.final(LARGEST),
+    reduction("tx_maxi_k", "maxi", "k", index="i64"), reduction("tx_sum_c64", "sum", "s", dtype="c64"), reduction("tx_sum_f16", "sum", "r", dtype="f16"),
+    reduction("tx_argmin_0", "argmin", "r", kept=0), reduction("tx_any", "any", "b", dtype="b8"), reduction("tx_prod", "prod", "r", dtype="f64"),
+]  # fmt: skip
+ROWWISE = [
+    KernelSpec(
+        "rowwise", "tx_softmax", (op("y0"),), (op("x0"),), body="y0 = tx_exp_f32(x0 - a0) / a1;", index="i32",
+        params=(("kept", 1), ("stages", (("max", "a0", "v0 = x0;", "f32"), ("sum", "a1", "v0 = tx_exp_f32(x0 - a0);", "f32"))), ("row_body", "")),
+    ),
+    KernelSpec(
+        "rowwise", "tx_center", (op("y0", "f16", "s"), op("y1", "f32", "row")), (op("x0", "f16", "s"), op("x1", "f32", "row"), op("x2", "f32", "b")),
+        body="y0 = (x0 - a0 / (f32)count) * x1 + x2;", params=(("kept", 2), ("stages", (("sum", "a0", "v0 = x0;", "f32"),)), ("row_body", "y1 = a0;")),
+    ),
+]  # fmt: skip
+SPECS = ELEMENTWISE + REDUCE + ROWWISE
+#: The dozen whose sources are kept.
+GOLDEN = [
+    *ELEMENTWISE[:7], MEAN, reduce.partial(MEAN), COLUMNS, LARGEST, ROWWISE[1],
+]  # fmt: skip
