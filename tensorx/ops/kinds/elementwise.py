@@ -258,7 +258,7 @@ class ElementwiseNode(Node):
         if saved is None:
             raise GradError(FREED)
         backward, n = self.backward, self.n_in
-        if None in grads:
+        if len(grads) > 1 and any(g is None for g in grads):  # not `in`: tensors compare elementwise
             grads = self.materialize(grads)
         values = iter([s.unpack(self) for s in saved])
         n_out = len(grads)
