@@ -108,6 +108,7 @@ def _loop(
     heapify(heap)
     needed = None if captures is None else captures.needed
     careful = anomaly.mode.on
+    results: Any
     steal = True  # gradients that a hook saw may be kept by it: from then on leaves copy
     while heap:
         node = heappop(heap)[1]
@@ -116,7 +117,7 @@ def _loop(
         if extras is not None or (node.__class__ is AccumulateGrad and node.variable._hooks is not None):
             steal = False
             _before_capture(node, grads)
-        if captures is not None:
+        if captures is not None and needed is not None:
             if node in captures.places:
                 for nr, position in captures.places[node]:
                     captures.results[position] = grads[nr]

@@ -74,6 +74,7 @@ class _Mode:
     """A context manager that is a decorator too; every call of a decorated function enters a fresh copy."""
 
     __slots__ = ("_previous",)
+    _previous: list[Any]  # a list: one object may be entered twice
 
     def __call__(self, func: Callable[..., Any]) -> Callable[..., Any]:
         name = type(self).__name__
@@ -113,7 +114,7 @@ class no_grad(_Mode):
 
     def __new__(cls, func: Callable[..., Any] | None = None) -> Any:
         self = object.__new__(cls)
-        self._previous = []  # a list: one object may be entered twice
+        self._previous = []
         return self if func is None else self(func)
 
     def __enter__(self) -> None:
@@ -175,6 +176,7 @@ class inference_mode(_Mode):
     """
 
     __slots__ = ("mode",)
+    mode: bool
 
     def __new__(cls, mode: Any = True) -> Any:
         self = object.__new__(cls)
