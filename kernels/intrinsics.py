@@ -1,13 +1,18 @@
 """Definitions of the ``tx_NAME_CODE`` helper functions in the dialects ``c``, ``opencl`` and ``cuda``.
 
-Kernel bodies are dialect-neutral: besides plain operators they call only these functions. :func:`define` returns the text of the ones that a
-program uses, with their dependencies, in dependency order. The regular families (casts, bit casts, selections) are generated here; all others
-are read from the tables ``templates/intrinsics_*.c``, whose notation is:
+Kernel bodies are dialect-neutral: besides plain operators they call only these functions. :func:`define` returns the
+text of the ones that a program uses, with their dependencies, in dependency order. The regular families (casts, bit
+casts, selections, polynomials) are generated here; all others are read from the tables ``templates/intrinsics_*.c``,
+whose notation is:
 
-- ``//@ c opencl cuda | f32 f64`` opens a section: the dialects and the dtype codes for which its functions are written out;
-- functions are separated by blank lines; ``$T`` is the dtype code, ``$U`` and ``$S`` the unsigned and signed integer of its width;
-- ``1.5_T`` is a literal of the right type, ``$INF`` and ``$NAN`` are constants, ``$m.sqrt(x)`` is the dialect's library function;
-- ``$c.name`` and ``$p.name(x)`` are a constant and a polynomial of ``polynomials.py``.
+- ``//@ c opencl cuda | f32 f64`` opens a section: the dialects and the dtype codes for which its functions are written;
+- functions are separated by blank lines; ``$T`` is the dtype code, ``$U`` and ``$S`` are the unsigned and signed
+  integer of its width, ``$BITS`` is that width;
+- ``1.5_T`` is a literal of the right type, ``$INF`` and ``$NAN`` are constants, ``$m.sqrt(x)`` is the dialect's library
+  function;
+- ``$c.name`` and ``$p.name(x)`` are a constant and a polynomial of ``polynomials.py``;
+- ``TX_FMA_$T(a, b, c)`` is one fma where that is one instruction, else ``a * b + c``, and ``TX_MULERR_$T(a, b, p)`` is
+  the exact rounding error of ``p = a * b``.
 """
 
 from __future__ import annotations
@@ -19,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tensorx.errors import RenderError
+
 from .polynomials import CONSTANTS, POLYNOMIALS
 
 if TYPE_CHECKING:
@@ -53,7 +59,11 @@ _HEAD = re.compile(r"^(?!//|static|#)[^\n(=]*?\b(tx_\w+)\(", re.M)
 def define(names: Iterable[str], dialect: str, caps: Capabilities) -> str:
     """Return the definitions of ``names`` and of all that they use, each once, dependencies first.
 
-    Raises ``RenderError`` for a name that the dialect does not have, and for a float64 function on a device without fp64.
+    Raises RenderError for a name that the dialect does not have, and for a float64 function on a device without fp64.
+
+    >>> from tensorx.kernels.capabilities import Capabilities
+    >>> print(define({"tx_where_u8"}, "opencl", Capabilities("opencl")))
+    static inline u8 tx_where_u8(b8 c, u8 a, u8 b) { return c ? a : b; }
     """
     known = table(dialect)
     done: dict[str, str] = {}
@@ -63,7 +73,11 @@ def define(names: Iterable[str], dialect: str, caps: Capabilities) -> str:
 
 
 def used(text: str, dialect: str) -> set[str]:
-    """Return the names of the intrinsics that occur in ``text`` (other ``tx_`` words, such as the prelude's, are left out)."""
+    """Return the names of the intrinsics that occur in ``text``; other ``tx_`` words are left out.
+
+    >>> sorted(used("y0 = tx_exp_f32(tx_max_f32(x0, x1)); tx_other(y0);", "c"))
+    ['tx_exp_f32', 'tx_max_f32']
+    """
     return {name for name in _NAME.findall(text) if name in table(dialect)}
 
 
@@ -83,8 +97,7 @@ def _collect(name: str, known: dict[str, str], done: dict[str, str], dialect: st
 
 
 def _spell_fma(text: str, dialect: str, fast: bool) -> str:
-    """Replace ``TX_FMA_f32(a, b, c)`` by one fma where that is one instruction, else by a rounded product and a sum, and
-    ``TX_MULERR_f32(a, b, p)`` by the exact rounding error of ``p = a * b``."""
+    """Spell ``TX_FMA_*`` and ``TX_MULERR_*`` (see the module's text) for a device with or without fma."""
     for code in FLOATS:
         text = text.replace(f"TX_FMA_{code}(", (_library("fma", dialect, code) if fast else f"tx_muladd_{code}") + "(")
         text = text.replace(f"TX_MULERR_{code}(", f"tx_mulerr_{'fma' if fast else 'split'}_{code}(")
@@ -102,7 +115,7 @@ def table(dialect: str) -> dict[str, str]:
     return entries
 
 
-# ------------------------------------------------------------------------------------------------------------- regular families
+# ---------------------------------------------------------------------------------------------------- regular families
 
 
 def _function(dialect: str, result: str, name: str, arguments: str, body: str) -> tuple[str, str]:
@@ -135,8 +148,11 @@ def _horner(code: str, coefficients: tuple[float, ...]) -> str:
 
 
 def _cast_body(source: str, target: str) -> str:
-    """The text of a cast. C leaves float -> integer undefined outside the target's range; here it is what x86 (and so NumPy and PyTorch)
-    does: out of range and NaN give the most negative int32 or int64, narrower targets keep the low bits of that."""
+    """The text of a cast.
+
+    C leaves float -> integer undefined outside the target's range. Here it is what x86, and so NumPy and PyTorch, does:
+    out of range and NaN give the most negative int32 or int64, narrower targets keep the low bits of that.
+    """
     if source == target:
         return "return x;"
     if target == "b8":
@@ -164,7 +180,7 @@ def _bits_body(dialect: str, source: str, target: str) -> str:
     return f"return ({target})__{real}_as_{word}(x);" if source in FLOATS else f"return __{word}_as_{real}(({cast})x);"
 
 
-# ------------------------------------------------------------------------------------------------------------- written tables
+# ------------------------------------------------------------------------------------------------------ written tables
 
 
 def _written(dialect: str) -> list[tuple[str, str]]:

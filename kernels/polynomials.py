@@ -1,8 +1,8 @@
-"""Constants and polynomial coefficients of the vectorisable mathematics in ``templates/intrinsics_math*.c``.
+"""Constants and polynomial coefficients of the vectorisable mathematics in ``templates/intrinsics_math.c``.
 
-The polynomials are minimax fits of relative error (Remez exchange in 50-digit arithmetic) of the functions named beside them, lowest
-coefficient first. Pairs ``*_hi`` and ``*_lo`` sum to a constant in twice the precision; the high part has few enough bits that its product
-with an exponent, or with a number of half the precision, is exact.
+The polynomials are minimax fits (Remez exchange in 50-digit arithmetic) of the functions named beside them, lowest
+coefficient first. Pairs ``*_hi`` and ``*_lo`` sum to a constant in twice the precision; where the high part has few
+bits, its product with an exponent, or with a number of half the precision, is exact.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -34,11 +34,11 @@ def pack(entry: str, inputs: Sequence[str], calls: Sequence[Call]) -> KernelSpec
 class Intrinsics:
     """Some kernels, compiled together for one device. ``run(entry, inputs...)`` gives {function: result}."""
 
-    def __init__(self, runtime, kernels: dict[str, tuple[Sequence[str], Sequence[Call]]]) -> None:
-        self.runtime = runtime
+    def __init__(self, runtime, kernels: dict[str, tuple[Sequence[str], Sequence[Call]]], mask: str = "") -> None:
+        self.runtime, self.caps = runtime, runtime.capabilities.masked(mask)
         self.calls = {entry: calls for entry, (_, calls) in kernels.items()}
         self.specs = {entry: pack(entry, *parts) for entry, parts in kernels.items()}
-        source = render(list(self.specs.values()), runtime.capabilities)
+        source = render(list(self.specs.values()), self.caps)
         self.kernels = runtime.load(runtime.build(source), source)
 
     def __call__(self, entry: str, *inputs: np.ndarray) -> dict[str, np.ndarray]:
@@ -50,7 +50,7 @@ class Intrinsics:
             self.runtime.copy_in(buffer, 0, np.ascontiguousarray(array))
             args += [buffer, 0]
         n = inputs[0].size
-        grid = geometry(kernel, self.runtime.capabilities, n)
+        grid = geometry(kernel, self.caps, n)
         self.runtime.launch(self.kernels[kernel.entry], grid, [*args, n])
         for i, array in enumerate(results):
             self.runtime.copy_out(args[2 * i], 0, array)
@@ -58,8 +58,10 @@ class Intrinsics:
 
 
 def ulps(got: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Distance in units of the last place of ``got``'s dtype; infinite where only one of the two is finite, NaN, or a zero of
-    the other sign. ``wanted`` has more precision."""
+    """Distance in units of the last place of ``got``'s dtype; ``wanted`` has more precision.
+
+    Infinite where only one of the two is finite or NaN, or where a zero has the wrong sign.
+    """
     dtype = got.dtype
     with np.errstate(all="ignore"):
         rounded = wanted.astype(dtype)
