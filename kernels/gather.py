@@ -15,7 +15,7 @@ The source element is at ``x0_o + sum_j index_j * t_j + sum_r c_r * x0_s_r``. In
 end. A bad index reads as 0, so the caller rejects an extent of 0 (with a non-empty output) itself.
 
 Access ``'k'`` of an index operand promises that it does not change along the last coordinate (its last stride is
-passed, and is 0): in the C dialect the last axis is then a plain copy loop.
+passed, and is 0): a CPU then copies along the last axis in a plain loop.
 """
 
 from __future__ import annotations
@@ -27,13 +27,15 @@ from typing import TYPE_CHECKING, Any
 from tensorx.errors import RenderError
 
 from . import indexing
-from .geometry import Grid
+from .geometry import Grid, ceil_div
 from .spec import Arg, KernelSpec, Operand, arguments
 
 if TYPE_CHECKING:
     from .capabilities import Capabilities
 
 TEMPLATE = "gather.mako"
+#: Elements of the last axis that one work item of a CPU walks; neighbours of a GPU's group take an element each.
+SPAN = 1024
 
 
 def layout(spec: KernelSpec) -> tuple[Arg, ...]:
@@ -83,14 +85,25 @@ def read_index(operand: Operand, coords: Sequence[str], position: str, error: bo
     return "\n".join([*lines, f"if (w{j} < 0 || w{j} >= e{j}) {{ {report}{bad} }}"])
 
 
+def span(caps: Capabilities) -> int:
+    """Elements that one work item walks."""
+    return SPAN if caps.cpu_like else 1
+
+
+def group(caps: Capabilities) -> int:
+    """Work items of a group."""
+    return indexing.group(caps, heavy=caps.cpu_like)
+
+
 def context(spec: KernelSpec, caps: Capabilities) -> dict[str, Any]:
     """Names that the template uses beside the common ones."""
     return {
-        "X": indexing, "group": indexing.group(caps), "indices": index_operands(spec), "hoisted": is_hoisted(spec),
-        "read_index": read_index, "error": spec.param("error", True),
+        "X": indexing, "group": group(caps), "span": span(caps), "indices": index_operands(spec),
+        "hoisted": is_hoisted(spec), "read_index": read_index, "error": spec.param("error", True),
     }  # fmt: skip
 
 
 def geometry(spec: KernelSpec, caps: Capabilities, extents: Sequence[int]) -> Grid:
-    """A work item for every coordinate."""
-    return indexing.grid(math.prod(extents[: spec.rank]), indexing.group(caps))
+    """A work item for every coordinate, or for every span of the last axis."""
+    outer, last = math.prod(extents[: spec.rank - 1]), extents[spec.rank - 1]
+    return indexing.grid(outer * ceil_div(last, span(caps)), group(caps))

@@ -75,9 +75,13 @@ def inset(text: str, pad: str) -> str:
     return text.replace("\n", "\n" + pad)
 
 
-def group(caps: Capabilities, heavy: bool = False) -> int:
-    """Work items of a group: few where each does much, so that a CPU's threads get their share of them."""
-    wanted = 256 if not heavy else 8 if caps.cpu_like else 64
+def group(caps: Capabilities, heavy: bool = False, single: bool = False) -> int:
+    """Work items of a group: few where each does much, so that a CPU's threads get their share of them.
+
+    ``single`` items do so much each that a CPU gives every one its own group, also because its OpenCL compilers turn
+    the neighbours of a group into vector lanes, which does not suit walks that depend on the data.
+    """
+    wanted = 256 if not heavy else 64 if not caps.cpu_like else 1 if single else 8
     return power_of_two(min(wanted, caps.max_workgroup))
 
 

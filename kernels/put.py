@@ -16,7 +16,7 @@ With ``deterministic`` two more sizes follow, ``owners`` and ``lanes`` (from :fu
 to one owner, who walks all indices in order and updates his own: no atomics, additions in the order of the values,
 the last value stays, and the result does not depend on the number of owners. Where no index changes along the last
 coordinate (access ``'k'`` or ``'b'``), ``lanes`` work items of an owner share that axis.
-:func:`must_be_deterministic` says when this is the only form.
+:func:`must_be_deterministic` says when this is the only form, :func:`prefers_deterministic` when it is the faster one.
 """
 
 from __future__ import annotations
@@ -59,6 +59,14 @@ def must_be_deterministic(dtype: str, accumulate: str, caps: Capabilities) -> bo
         return False
     wide = ITEMSIZE[part(dtype)] == 8 and not caps.int64_atomics
     return wide or (is_complex(dtype) and accumulate != "add")
+
+
+def prefers_deterministic(dtype: str, accumulate: str, caps: Capabilities) -> bool:
+    """Whether the deterministic form is the one to use when the caller does not mind.
+
+    A CPU has few owners: that each reads all indices costs less than an atomic for each value.
+    """
+    return must_be_deterministic(dtype, accumulate, caps) or (caps.cpu_like and accumulate != "none")
 
 
 def combine(accumulate: str, code: str) -> str:
@@ -151,9 +159,9 @@ def context(spec: KernelSpec, caps: Capabilities) -> dict[str, Any]:
         raise RenderError(f"put: {storage}, accumulate={accumulate!r} needs param deterministic=True on this device")
     d = dialect(caps.dialect)
     return {
-        "X": indexing, "group": indexing.group(caps, heavy=deterministic), "indices": gather.index_operands(spec),
-        "hoisted": gather.is_hoisted(spec), "read_index": gather.read_index, "error": spec.param("error", True),
-        "accumulate": accumulate, "deterministic": deterministic, "value": value(spec), "combine": combine,
+        "X": indexing, "group": indexing.group(caps, deterministic, single=True),
+        "indices": gather.index_operands(spec), "hoisted": gather.is_hoisted(spec), "read_index": gather.read_index,
+        "error": spec.param("error", True), "accumulate": accumulate, "deterministic": deterministic, "value": value(spec), "combine": combine,
         "atomic": [] if deterministic or accumulate == "none" else atomic(spec, d, caps),
     }  # fmt: skip
 
@@ -164,8 +172,7 @@ def deal(spec: KernelSpec, caps: Capabilities, extents: Sequence[int]) -> tuple[
     rows = math.prod(extents[: spec.rank]) // max(last, 1)
     if not dialect(caps.dialect).grid:
         return (max(1, min(caps.compute_units, rows)) if rows * last > 32768 else 1), 1
-    group = indexing.group(caps, heavy=True)
-    lanes = max(1, min(last, group if caps.cpu_like else 256))
+    lanes = 1 if caps.cpu_like else max(1, min(last, 256))
     wanted = caps.compute_units if caps.cpu_like else max(1, caps.compute_units * 128 // lanes)
     return max(1, min(wanted, rows)), lanes
 
@@ -174,4 +181,4 @@ def geometry(spec: KernelSpec, caps: Capabilities, extents: Sequence[int]) -> Gr
     """A work item for every coordinate, or for every lane of every owner."""
     heavy = bool(spec.param("deterministic"))
     items = math.prod(extents[-2:]) if heavy else math.prod(extents[: spec.rank])
-    return indexing.grid(items, indexing.group(caps, heavy))
+    return indexing.grid(items, indexing.group(caps, heavy, single=True))

@@ -28,7 +28,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import indexing
-from .dialect import dialect
 from .geometry import Grid, ceil_div
 from .spec import Arg, KernelSpec, arguments, is_complex, is_float, part
 from .text import cast, held
@@ -111,16 +110,26 @@ def state(spec: KernelSpec, name: str) -> list[tuple[str, str, str]]:
     return [(name, acc, start)] + ([(name + "k", "i64", "0")] if op in ("max", "min") else [])
 
 
+def lanes(spec: KernelSpec, caps: Capabilities) -> int:
+    """Rows that one work item walks side by side."""
+    dense = any(operand.access == "k" for operand in spec.operands)
+    return LANES if dense and spec.param("kept") and caps.cpu_like else 1
+
+
+def group(spec: KernelSpec, caps: Capabilities) -> int:
+    """Work items of a group."""
+    return indexing.group(caps, heavy=True, single=lanes(spec, caps) > 1)
+
+
 def context(spec: KernelSpec, caps: Capabilities) -> dict[str, Any]:
     """Names that the template uses beside the common ones."""
     op, acc, kept = spec.param("op"), spec.param("acc"), spec.param("kept")
-    dense = any(operand.access == "k" for operand in spec.operands) and not dialect(caps.dialect).grid
     return {
         "op": op, "acc": acc, "kept": kept, "stage": spec.param("stage", "full"),
-        "reverse": spec.param("reverse", False), "lanes": LANES if dense and kept else 1,
+        "reverse": spec.param("reverse", False), "lanes": lanes(spec, caps),
         "block": BLOCK if op == "sum" and (is_float(acc) or is_complex(acc)) else 0,
         "X": indexing, "fold": lambda *names: fold(op, acc, *names), "state": lambda name: state(spec, name),
-        "value": value(spec), "group": indexing.group(caps, heavy=True),
+        "value": value(spec), "group": group(spec, caps),
         "scratch": [operand for operand in spec.inputs if operand.access == "p"],
         "inputs": [operand for operand in spec.inputs if operand.access != "p"],
     }  # fmt: skip
@@ -137,6 +146,8 @@ def value(spec: KernelSpec) -> str:
 def geometry(spec: KernelSpec, caps: Capabilities, extents: Sequence[int]) -> Grid:
     """A work item for every row, or for every chunk of a row."""
     kept = spec.param("kept")
-    rows, n = math.prod(extents[:kept]), extents[kept]
+    rows, n, wide = math.prod(extents[:kept]), extents[kept], lanes(spec, caps)
+    if wide > 1:
+        rows = math.prod(extents[: kept - 1]) * ceil_div(extents[kept - 1], wide)
     chunk = extents[kept + 1] if len(extents) > kept + 1 else n
-    return indexing.grid(rows * ceil_div(n, max(chunk, 1)), indexing.group(caps, heavy=True))
+    return indexing.grid(rows * ceil_div(n, max(chunk, 1)), group(spec, caps))

@@ -74,15 +74,18 @@ def context(spec: KernelSpec, caps: Capabilities) -> dict[str, Any]:
     """Names that the template uses beside the common ones."""
     code, descending = spec.inputs[0].compute, bool(spec.param("descending"))
     return {
-        "X": indexing, "group": indexing.group(caps, heavy=True), "kept": spec.param("kept"),
+        "X": indexing, "group": group(spec, caps), "kept": spec.param("kept"),
         "stage": spec.param("stage"), "block": BLOCK, "before": lambda a, b: before(a, b, code, descending),
     }  # fmt: skip
+
+
+def group(spec: KernelSpec, caps: Capabilities) -> int:
+    """Work items of a group."""
+    return indexing.group(caps, heavy=True, single=spec.param("stage") == "merge")
 
 
 def geometry(spec: KernelSpec, caps: Capabilities, extents: Sequence[int]) -> Grid:
     """A work item for every block, or for every chunk of a merge."""
     kept = spec.param("kept")
     per_item = extents[kept + 2] if spec.param("stage") == "merge" else BLOCK
-    return indexing.grid(
-        math.prod(extents[:kept]) * ceil_div(extents[kept], per_item), indexing.group(caps, heavy=True)
-    )
+    return indexing.grid(math.prod(extents[:kept]) * ceil_div(extents[kept], per_item), group(spec, caps))

@@ -4,21 +4,19 @@
     y, x = spec.outputs[0], spec.inputs[0]
     names = [f"c{k}" for k in range(R)]
     last = names[-1]
-    rows = not d.grid and (R > 1 or hoisted)
-    walked = names[:-1] if rows else names
-    outer = X.sizes(R)[:-1] if rows else X.sizes(R)
-    fixed = names[:-1] + [""] if rows else names
-    position = (f"(i64)item * n{R - 1}" + ("" if hoisted else f" + {last}")) if rows else "item"
+    walks = span > 1
+    fixed = names[:-1] + [""]
+    position = f"(i64)row * n{R - 1} + {'begin' if hoisted else last}" if walks else "item"
     moved = not spec.body and x.dtype == y.dtype
 
     def along(operand):
         """What the last coordinate adds to the operand's offset inside the copy loop."""
-        if not rows or operand.access == "b":
+        if not walks or operand.access == "b":
             return ""
         return f" + {last}" if operand.access == "c" else f" + {last} * {operand.name}_s{R - 1}"
 
     indexed = "".join(f" + ({I})w{j} * t{j}" for j in range(len(indices)))
-    source = "from" + along(x) + ("" if hoisted or not rows else indexed)
+    source = "from" + along(x) + ("" if hoisted or not walks else indexed)
     target = "to" + along(y)
     default = "y0r = x0r; y0i = x0i;" if T.is_complex(y.compute) else f"y0 = {T.cast('x0', T.held(x.compute), T.held(y.compute))};"
 %>\
@@ -44,24 +42,33 @@ TX_KERNEL(${group}, 1, 1) ${signature} {
 % for o in spec.operands:
   ${X.shift(o)}
 % endfor
-  const ${I} total = ${" * ".join(outer) or "1"};
-  ${X.each(d, I, "total", f"(i64)total * n{R - 1}" if rows else "total")}
-    ${X.inset(T.coords("item", walked, outer, I), "    ")}
-% if hoisted or not rows:
-${read(fixed, "    ")}\
-    const ${I} from = ${X.offset(x, fixed)}${indexed};
-% else:
-    const ${I} from = ${X.offset(x, fixed)};
+% if walks:
+  const ${I} pieces = (n${R - 1} + ${span - 1}) / ${span};
+  const ${I} total = ${" * ".join([*X.sizes(R)[:-1], "pieces"])};
+  ${X.each(d, I, "total", f"(i64)total * (n{R - 1} < {span} ? n{R - 1} : {span})")}
+    const ${I} row = item / pieces, begin = (item - row * pieces) * ${span};
+    const ${I} end = n${R - 1} - begin < ${span} ? n${R - 1} : begin + ${span};
+% if R > 1:
+    ${X.inset(T.coords("row", names[:-1], X.sizes(R)[:-1], I), "    ")}
 % endif
+% if hoisted:
+${read(fixed, "    ")}\
+% endif
+    const ${I} from = ${X.offset(x, fixed)}${indexed if hoisted else ""};
     const ${I} to = ${X.offset(y, fixed)};
-% if rows:
-    for (${I} ${last} = 0; ${last} < n${R - 1}; ++${last}) {
+    for (${I} ${last} = begin; ${last} < end; ++${last}) {
 % if not hoisted:
 ${read(names, "      ")}\
 % endif
 ${element("      ")}\
     }
 % else:
+  const ${I} total = ${" * ".join(X.sizes(R))};
+  ${X.each(d, I, "total", "total")}
+    ${X.inset(T.coords("item", names, X.sizes(R), I), "    ")}
+${read(names, "    ")}\
+    const ${I} from = ${X.offset(x, names)}${indexed};
+    const ${I} to = ${X.offset(y, names)};
 ${element("    ")}\
 % endif
   }

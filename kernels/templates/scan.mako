@@ -90,8 +90,10 @@ ${per_lane(f"{name}{lane} = {start};", "    ")}\
 % endif
     for (${I} t = first; t < stop; ++t) {
       const ${I} j = ${"n - 1 - t" if reverse else "t"};
-% if wide:
+% if wide and not d.grid:
       TX_SIMD
+% endif
+% if wide:
       for (int l = 0; l < width; ++l) {
 % else:
       {
