@@ -232,9 +232,8 @@ class Tensor(metaclass=TensorMeta):
         """The one element as a Python number. Waits for the device; RuntimeError unless there is one element."""
         if math.prod(self._shape) != 1:
             raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
-        if state.stack:
-            from tensorx.ops.dispatch import note_break
-            note_break(self)
+        for mode in state.stack:
+            mode.on_break(self)
         value = self._host().reshape(())[()]
         return value.item() if self.dtype is not dtypes.bfloat16 else float(value)
 

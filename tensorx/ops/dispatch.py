@@ -37,12 +37,6 @@ class Mode:
         state.stack = state.stack[:-1]
 
 
-def note_break(t: Tensor) -> None:
-    """Tell the modes that a value is read by Python."""
-    for mode in state.stack:
-        mode.on_break(t)
-
-
 def call(op: Op, args: tuple[Any, ...], out: Any = None) -> Any:
     """Run a primitive on bound arguments. ``out`` is a tuple of tensors to write; if ``out[0] is args[0]`` the call is in place."""
     if state.stack:
