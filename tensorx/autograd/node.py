@@ -156,9 +156,13 @@ def _exclusive(grad: Any) -> bool:
 
     The counts are exact: one reference from each owner, one from a local name, one from getrefcount's argument.
     """
-    if grad._rg or grad._view is not None or not grad.is_contiguous():
+    if grad._rg or not grad.is_contiguous():
         return False
     storage = grad._storage
+    if grad._view is not None:
+        if grad.nbytes != storage.nbytes:
+            return False
+        grad._view = None  # a reshape of the whole: its base, if nobody else has it, dies here
     buffer, array = storage.buffer, grad._arr
     owners = 3 if array is None else 5 if array is buffer else 3 + (array.base is buffer)
     if array is not None and array is not buffer and getrefcount(array) > 3:
