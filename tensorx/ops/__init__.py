@@ -15,6 +15,7 @@ from tensorx.ops import (
     linalg,
     methods,
     ordering,
+    products,
     random,
     reduction,
     table,
@@ -31,5 +32,5 @@ for _methods in (convert.METHODS, methods.METHODS, indexing.METHODS, random.METH
         setattr(Tensor, _name, _method)
 PUBLIC = {name: f for name, f in FUNCTIONS.items() if not name.startswith("_")} | random.PUBLIC
 
-__all__ = ["FUNCTIONS", "PUBLIC", "arithmetic", "convert", "determinism", "factories", "indexing", "joining", "linalg", "methods", "ones_like", "ordering",
+__all__ = ["FUNCTIONS", "PUBLIC", "arithmetic", "convert", "determinism", "factories", "indexing", "joining", "linalg", "methods", "ones_like", "ordering", "products",
            "random", "reduction", "table", "unary", "viewing", "zeros_like"]

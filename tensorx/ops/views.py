@@ -33,7 +33,7 @@ class View:
 
     __slots__ = ("base", "mode", "steps", "version")
 
-    def __init__(self, base: Tensor, steps: tuple[Any, ...], mode: str, version: int) -> None:
+    def __init__(self, base: Tensor | None, steps: tuple[Any, ...], mode: str, version: int) -> None:
         self.base, self.steps, self.mode, self.version = base, steps, mode, version
 
     def refresh(self, t: Tensor) -> None:
@@ -96,7 +96,8 @@ class CopySlices(Node):
     def __init__(self, base_edge: Any, inner: Node, view: View) -> None:
         """``inner``'s first edge belongs to the slice itself."""
         super().__init__((base_edge, *inner.edges[1:]), 1)
-        self.inner, self.view = inner, view
+        self.inner = inner
+        self.view = View(None, view.steps, view.mode, view.version)  # without the base, whose node this is: that would be a cycle
 
     def release(self) -> None:
         self.inner.release()
