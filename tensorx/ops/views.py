@@ -33,7 +33,7 @@ class View:
 
     __slots__ = ("base", "mode", "steps", "version")
 
-    def __init__(self, base: Tensor | None, steps: tuple[Any, ...], mode: str, version: int) -> None:
+    def __init__(self, base: Any, steps: tuple[Any, ...], mode: str, version: int) -> None:
         self.base, self.steps, self.mode, self.version = base, steps, mode, version
 
     def refresh(self, t: Tensor) -> None:

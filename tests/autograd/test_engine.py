@@ -348,21 +348,46 @@ def test_long_chain_of_operations():
     del y, g
 
 
-def test_nothing_is_left_without_the_collector():
+def plain(x):
+    y = (x * x).exp()
+    y.retain_grad()
+    return (y * y + x).sum()
+
+
+def in_place(x):
+    y = x * 1.0
+    y.mul_(x)
+    y[:1].mul_(2.0)
+    y[1] = x[0]
+    return y.reshape(-1)[:1].sum()
+
+
+def hooked(x):
+    y = x * 2.0
+    y.register_hook(lambda g: g * 1.0)
+    y.grad_fn.register_hook(lambda gin, gout: None)
+    return y.sum()
+
+
+def twice(x):
+    (g,) = grad((x * x * x).sum(), x, create_graph=True)
+    return (g * g).sum()
+
+
+@pytest.mark.parametrize("function", [plain, in_place, hooked, twice])
+def test_nothing_is_left_without_the_collector(function):
+    x = leaf(1.0, 2.0)
+
+    def step():
+        z = function(x)
+        z.backward()
+        x.grad = None
+        return weakref.ref(z.grad_fn)
+
     gc.collect()
     gc.disable()
     try:
-        x = leaf(1.0, 2.0)
-
-        def step():
-            y = (x * x).exp()
-            y.retain_grad()
-            z = (y * y + x).sum()
-            z.backward()
-            return weakref.ref(y.grad_fn), weakref.ref(z.grad_fn)
-
-        dead = step()
-        assert all(ref() is None for ref in dead)
+        assert step()() is None
         step()
         before = len(gc.get_objects())
         for _ in range(50):
