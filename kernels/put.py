@@ -159,9 +159,10 @@ def context(spec: KernelSpec, caps: Capabilities) -> dict[str, Any]:
         raise RenderError(f"put: {storage}, accumulate={accumulate!r} needs param deterministic=True on this device")
     d = dialect(caps.dialect)
     return {
-        "X": indexing, "group": indexing.group(caps, deterministic, single=True),
+        "X": indexing, "group": indexing.group(caps, deterministic, single=True), "value": value(spec),
         "indices": gather.index_operands(spec), "hoisted": gather.is_hoisted(spec), "read_index": gather.read_index,
-        "error": spec.param("error", True), "accumulate": accumulate, "deterministic": deterministic, "value": value(spec), "combine": combine,
+        "error": spec.param("error", True), "accumulate": accumulate, "combine": combine,
+        "deterministic": deterministic,
         "atomic": [] if deterministic or accumulate == "none" else atomic(spec, d, caps),
     }  # fmt: skip
 

@@ -52,7 +52,26 @@ ROWWISE = [
     ),
 ]  # fmt: skip
 SPECS = ELEMENTWISE + REDUCE + ROWWISE
-#: The dozen whose sources are kept.
+CODE = (("code", "i32"),)
+#: Golden sources only: test_index_texts.py has more of them, and their nvcc and simulator runs.
+INDEX = [
+    KernelSpec(
+        "scan", "tx_cummax_apply", (op("y0", access="s"), op("y1", "i64", "s")), (op("x0", access="k"), op("x1", access="p"), op("x2", "i64", "p")),
+        params=(("kept", 2), ("op", "max"), ("acc", "f32"), ("stage", "apply")), index="i32",
+    ),
+    KernelSpec("scan", "tx_cumsum", (op("y0", "f16"),), (op("x0", "f16"),), params=(("kept", 1), ("op", "sum"), ("acc", "f32"))),
+    KernelSpec("gather", "tx_embedding", (op("y0"),), (op("x0"), op("i0", "i64", "k")), CODE, index="i32", rank=2, params=(("n_index", 1),)),
+    KernelSpec(
+        "put", "tx_index_add", (op("y0"),), (op("x0"), op("i0", "i32", "s")), CODE, rank=2,
+        params=(("n_index", 1), ("accumulate", "add"), ("deterministic", True)),
+    ),
+    KernelSpec(
+        "sort", "tx_sort_merge", (op("y0"), op("y1", "i64")), (op("x0"), op("x1", "i64")), index="i32",
+        params=(("kept", 1), ("stage", "merge"), ("descending", True)),
+    ),
+    KernelSpec("nonzero", "tx_nonzero", (op("y0", "i64", "p"),), (op("x0", "i64", "p"),), rank=2),
+]  # fmt: skip
+#: Those whose sources are kept.
 GOLDEN = [
-    *ELEMENTWISE[:7], MEAN, reduce.partial(MEAN), COLUMNS, LARGEST, ROWWISE[1],
+    *ELEMENTWISE[:7], MEAN, reduce.partial(MEAN), COLUMNS, LARGEST, ROWWISE[1], *INDEX,
 ]  # fmt: skip

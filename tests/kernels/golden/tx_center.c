@@ -40,7 +40,7 @@ TX_KERNEL(1, 1, 1) tx_center(TX_GLOBAL f16 *y0_p, i64 y0_o, TX_GLOBAL f32 *y1_p,
             i32 i = 0;
             for (; i + 32 <= len; i += 32) {
               TX_GLOBAL const f16 *x0_v = x0_r + ((i) * x0_t0);
-              TX_SIMD
+              TX_SIMD_SHORT
               for (i32 j = 0; j < 32; ++j) {
                 f32 x0 = TX_LOAD_f16(x0_v, (j) * x0_t0);
                 f32 v0;

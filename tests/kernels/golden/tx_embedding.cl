@@ -1,0 +1,18 @@
+TX_KERNEL(256, 1, 1) tx_embedding(TX_GLOBAL f32 *y0_p, i64 y0_o, TX_GLOBAL const f32 *x0_p, i64 x0_o, TX_GLOBAL const i64 *i0_p, i64 i0_o, TX_GLOBAL i64 *err_p, i32 code, i32 n0, i32 n1, i32 e0, i32 t0, i32 y0_s0, i32 x0_s0, i32 i0_s0, i32 i0_s1) {
+  y0_p += y0_o;
+  x0_p += x0_o;
+  i0_p += i0_o;
+  const i32 total = n0 * n1;
+  const i32 item = (i32)TX_GID(0);
+  if (item < total) {
+    i32 item_q = item;
+    const i32 c1 = item_q % n1; item_q /= n1;
+    const i32 c0 = item_q;
+    const i64 r0 = TX_LOAD_i64(i0_p, c0 * i0_s0 + c1 * i0_s1);
+    i64 w0 = r0 < 0 ? r0 + e0 : r0;
+    if (w0 < 0 || w0 >= e0) { TX_FAIL(err_p, code + 0, item, r0); w0 = 0; }
+    const i32 from = c0 * x0_s0 + c1 + (i32)w0 * t0;
+    const i32 to = c0 * y0_s0 + c1;
+    y0_p[to] = x0_p[from];
+  }
+}
