@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -40,6 +41,56 @@ def checkout(tmp_path):
         else:
             shutil.copy(source, tmp_path / name)
     return tmp_path
+
+
+ROW = """
+probe_op = elementwise("probe_op(Tensor self) -> Tensor", lambda x: x / (1 + E.abs(x)), promote=TO_FLOAT, dtypes="bif",
+                       vjp=lambda g, out, x: g / ((1 + E.abs(x)) * (1 + E.abs(x))), ref=lambda x: x / (1 + np.abs(x)),
+                       doc="x / (1 + abs(x)).")
+"""
+USE_ROW = """
+import numpy as np
+import tensorx
+from tensorx.autograd import gradcheck, gradgradcheck
+data = np.linspace(-2, 2, 7)
+right = data / (1 + abs(data))
+x = tensorx.tensor(data, dtype=tensorx.float64)
+out = tensorx.empty(7, dtype=tensorx.float64)
+for result in (tensorx.probe_op(x), x.probe_op(), x.clone().probe_op_(), tensorx.probe_op(x, out=out), out):
+    np.testing.assert_allclose(result.numpy(), right)
+assert tensorx.probe_op(tensorx.ones(2, 3, dtype=tensorx.int32, device="meta")).dtype == tensorx.float32
+x.requires_grad_()
+assert gradcheck(tensorx.probe_op, (x,)) and gradgradcheck(tensorx.probe_op, (x,))
+assert "abs" in tensorx.probe_op.__doc__
+"""
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file outside caches."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and "cache" not in str(path.relative_to(folder))
+    }
+
+
+def test_an_elementwise_op_is_one_row(checkout):
+    """Function, method, in-place and out= forms, meta, gradients, source, stub, reference page and tests follow."""
+    unary = checkout / "tensorx" / "ops" / "unary.py"
+    unary.write_text(unary.read_text() + ROW)
+    run(checkout, "-c", USE_ROW)
+    for device in ("cpu", "null"):
+        assert "probe_op" in run(checkout, "-m", "tensorx", "kernels", "probe_op", "--device", device)
+    before = contents(checkout)
+    run(checkout, "-m", "tensorx.ops.generate")
+    after = contents(checkout)
+    changed = {name for name in after if after[name] != before.get(name)}
+    assert all(b"probe_op" in after[name] for name in changed)
+    assert any(name.endswith(".pyi") for name in changed), changed
+    assert any(name.startswith("docs/") for name in changed), changed
+    report = run(checkout, "-m", "pytest", "-q", "--device", "cpu,cpu-numpy", "tests/conformance", "-k", "probe_op")
+    for lane in ("cpu", "cpu-numpy"):
+        assert re.search(rf"^{lane} +\d+ passed", report, re.M), report
 
 
 USE_TOY = """
