@@ -79,13 +79,7 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
     """With ``training``: each element becomes zero with probability ``p``, the others are divided by ``1 - p``."""
     if not 0.0 <= p <= 1.0:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-    if not training or p == 0:
-        return input
-    if p == 1:
-        scale = tx.zeros_like(input)
-    else:
-        scale = tx.empty_like(input).bernoulli_(1 - p).div_(1 - p)
-    return input.mul_(scale) if inplace else input * scale
+    return tx.dropout(input, p, training, inplace=inplace)
 
 
 def embedding(

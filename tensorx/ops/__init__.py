@@ -10,6 +10,7 @@ from tensorx.ops import (
     convert,
     determinism,
     factories,
+    fused,
     indexing,
     joining,
     linalg,
@@ -17,6 +18,7 @@ from tensorx.ops import (
     ordering,
     products,
     random,
+    recorder,
     reduction,
     table,
     unary,
@@ -33,4 +35,4 @@ for _methods in (convert.METHODS, methods.METHODS, indexing.METHODS, random.METH
 PUBLIC = {name: f for name, f in FUNCTIONS.items() if not name.startswith("_")} | random.PUBLIC
 
 __all__ = ["FUNCTIONS", "PUBLIC", "arithmetic", "convert", "determinism", "factories", "indexing", "joining", "linalg", "methods", "ones_like", "ordering", "products",
-           "random", "reduction", "table", "unary", "viewing", "zeros_like"]
+           "fused", "random", "recorder", "reduction", "table", "unary", "viewing", "zeros_like"]

@@ -14,8 +14,8 @@ from tensorx.autograd.modes import state
 from tensorx.autograd.node import FREED, Node
 from tensorx.dtypes import COMPLEX, dtype
 from tensorx.errors import DTypeError, GradError
+from tensorx.ops import dispatch, layout, record, table
 from tensorx.ops import expr as E
-from tensorx.ops import layout, record, table
 from tensorx.ops.outputs import prepare_outputs
 from tensorx.ops.program import Program
 from tensorx.ops.schema import REQUIRED
@@ -268,7 +268,10 @@ class ElementwiseNode(Node):
             self.differentiable(reads, out)
         else:
             shape = self.out_metas[0][0]
-            results = backward.program.run(reads, self.values, shape, self.out_metas[0][2])
+            if state.stack:
+                results = dispatch.call(table.OPS["_backward"], (tuple(reads), backward, tuple(self.values), shape))
+            else:
+                results = backward.program.run(reads, self.values, shape, self.out_metas[0][2])
             for i, r in zip(backward.wanted, results, strict=True):
                 out[i] = r
         for i in backward.wanted:

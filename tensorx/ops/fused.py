@@ -1,0 +1,108 @@
+"""Fused in-place steps: a pure update rule over Expr becomes one kernel (optimisers).
+
+The step is one primitive: it passes the door with its tensors, its rule and its run-time scalars, so a recorded training step replays it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tensorx import dtypes
+from tensorx.autograd.node import Node
+from tensorx.ops import dispatch, layout
+from tensorx.ops import expr as E
+from tensorx.ops.dispatch import call
+from tensorx.ops.families import row
+from tensorx.ops.kinds.elementwise import pruned
+from tensorx.ops.table import NONDIFF, Op
+from tensorx.tensor import Tensor
+
+
+class Step:
+    """The kind: ``(tensors, rule, names, values)``; results go into ``out``."""
+
+    name = "STEP"
+    inplace = False
+
+    def prepare(self, op: Op) -> None:
+        """Nothing to prepare."""
+
+    def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
+        """Trace the rule once per dtypes and scalar names; run it."""
+        tensors, rule, names, values = args
+        device = dispatch.device_of(op, list(tensors))
+        shape = tensors[0]._shape
+        targets = tensors[: len(out)] if out is None else out
+        stores = tuple(t.dtype for t in targets)
+        key = (rule, names, tuple(t.dtype for t in tensors), stores)
+        found = op.plans.get(key)
+        if found is None:
+            found = op.plans[key] = self.trace(rule, names, tensors, stores)
+        program, used = found
+        layout.broadcast_shapes(op.schema.name, *[t._shape for t in tensors])
+        return tuple(program.run([tensors[i] for i in used], values, shape, device, out))
+
+    def trace(self, rule: Callable[..., Any], names: tuple[str, ...], tensors: Sequence[Tensor], stores: Sequence[Any]) -> Any:
+        """The rule as a Program in the first tensor's compute dtype."""
+        d = tensors[0].dtype.compute
+        leaves = [E.cast(E.arg(i, t.dtype.compute), d) for i, t in enumerate(tensors)]
+        scalar = d.real if d.kind >= dtypes.FLOAT else d
+        results = rule(*leaves, **{n: E.scalar(i, scalar) for i, n in enumerate(names)})
+        results = results if isinstance(results, tuple) else (results,)
+        name = getattr(rule, "__name__", "") or getattr(getattr(rule, "func", None), "__name__", "step")
+        return pruned(name, results, [t.dtype for t in tensors], stores, [scalar] * len(names))
+
+    def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any) -> Node:
+        """Steps are not differentiable."""
+        raise AssertionError("STEP rows are not differentiable")
+
+
+def _descend(p: Any, g: Any, *, lr: Any) -> tuple[Any, ...]:
+    return (p - lr * g,)
+
+
+step_row = row("_step(Tensor[] tensors, Any rule, Any names, Any values) -> Tensor[]", Step(), None, NONDIFF,
+               ref=lambda tensors, rule, names, values: [np.asarray(tensors[0]) - values[0] * np.asarray(tensors[1])], dtypes="f",
+               samples=lambda t: [((t((3, 4)), t((3, 4))), _descend, ("lr",), (0.5,))], doc="An elementwise update rule applied in one kernel.")
+
+
+def step(rule: Callable[..., Any], tensors: Sequence[Tensor], scalars: Mapping[str, Any], outs: Sequence[Tensor]) -> None:
+    """Write ``rule(*tensors, **scalars)`` into ``outs`` (which may be among ``tensors``), in one kernel.
+
+    All tensors have one shape and device. ``rule`` is pure, over Expr, and is traced once: keep one object for one rule.
+    """
+    call(step_row, (tuple(tensors), rule, tuple(scalars), tuple(scalars.values())), tuple(outs))
+
+
+class FusedBackward:
+    """The kind of `_backward`: ``(reads, backward, values, shape)``, a traced gradient rule as a call that modes see."""
+
+    name = "BACKWARD"
+    inplace = False
+
+    def prepare(self, op: Op) -> None:
+        """Nothing to prepare."""
+
+    def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
+        """Run the rule's Program."""
+        reads, backward, values, shape = args
+        return tuple(backward.program.run(reads, values, shape, reads[0].device if reads else None, out))
+
+    def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any) -> Node:
+        """Under create_graph rules run as ops instead."""
+        raise AssertionError("BACKWARD rows are not differentiable")
+
+
+def _trivial() -> Any:
+    """A fused gradient rule to sample `_backward` with: that of x * y in x."""
+    class Rule:
+        program, _ = pruned("mul_backward", [E.arg(0, dtypes.float32) * E.arg(1, dtypes.float32)], [dtypes.float32] * 2, [dtypes.float32], ())
+    return Rule
+
+
+backward_row = row("_backward(Tensor[] reads, Any backward, Any values, Any shape) -> Tensor[]", FusedBackward(), None, NONDIFF,
+                   ref=lambda reads, backward, values, shape: [np.asarray(reads[0]) * np.asarray(reads[1])], dtypes="f",
+                   samples=lambda t: [((t((3, 4)), t((3, 4))), _trivial(), (), (3, 4))], doc="A traced gradient rule, run as one kernel.")
