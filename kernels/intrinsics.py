@@ -65,10 +65,9 @@ def define(names: Iterable[str], dialect: str, caps: Capabilities) -> str:
     >>> print(define({"tx_where_u8"}, "opencl", Capabilities("opencl")))
     static inline u8 tx_where_u8(b8 c, u8 a, u8 b) { return c ? a : b; }
     """
-    known = table(dialect)
     done: dict[str, str] = {}
     for name in sorted(set(names)):
-        _collect(name, known, done, dialect, caps)
+        _collect(name, done, dialect, caps)
     return "\n".join(done.values())
 
 
@@ -81,19 +80,26 @@ def used(text: str, dialect: str) -> set[str]:
     return {name for name in _NAME.findall(text) if name in table(dialect)}
 
 
-def _collect(name: str, known: dict[str, str], done: dict[str, str], dialect: str, caps: Capabilities) -> None:
+def _collect(name: str, done: dict[str, str], dialect: str, caps: Capabilities) -> None:
     if name in done:
         return
+    text, needed, double = _entry(name, dialect, caps.fast_fma)
+    if double and not caps.fp64:
+        raise RenderError(f"define: {name} needs float64 arithmetic; the device has none (fp64=False)")
+    for other in needed:
+        _collect(other, done, dialect, caps)
+    done[name] = text
+
+
+@cache
+def _entry(name: str, dialect: str, fast_fma: bool) -> tuple[str, tuple[str, ...], bool]:
+    """(text, the intrinsics it calls, whether it mentions float64)."""
+    known = table(dialect)
     if name not in known:
         raise RenderError(f"define: argument 'names' must hold intrinsics of the {dialect} dialect; got {name!r}")
-    text = known[name]
-    if not caps.fp64 and re.search(r"\bf64\b", text):
-        raise RenderError(f"define: {name} needs float64 arithmetic; the device has none (fp64=False)")
-    text = _spell_fma(text, dialect, caps.fast_fma)
-    for other in _NAME.findall(text):
-        if other != name and other in known:
-            _collect(other, known, done, dialect, caps)
-    done[name] = text
+    text = _spell_fma(known[name], dialect, fast_fma)
+    needed = tuple(other for other in dict.fromkeys(_NAME.findall(text)) if other != name and other in known)
+    return text, needed, re.search(r"\bf64\b", text) is not None
 
 
 def _spell_fma(text: str, dialect: str, fast: bool) -> str:

@@ -153,14 +153,15 @@ def test_c_vectorises():
         pytest.skip("needs gcc and AVX2: others report vectorised loops in other words")
     caps = cpu_caps(compiler)
     functions = [f"{name}_{code}" for code in ("f32", "f64") for name in UNARY if code == "f32" or name not in LIBM]
+    mixed = [f"{name}_f32" for name in BINARY]
     lines = ["#include <stdint.h>"] + [f"typedef {word} {code};" for code, word in dialect("c").types.items()]
-    lines += define({f"tx_{name}" for name in (*functions, *(f"{name}_f32" for name in BINARY))}, "c", caps).splitlines()
+    lines += define({f"tx_{name}" for name in functions + mixed}, "c", caps).splitlines()
     first = len(lines) + 1
     for f in functions:
         arguments = f"const {f[-3:]} *x, {f[-3:]} *y, long n"
         lines.append(f"void k_{f}({arguments}) {{ for (long i = 0; i < n; i++) y[i] = tx_{f}(x[i]); }}")
     # With one operand the same for the whole loop gcc simplifies, and may lose the loop in doing so.
-    for f in (mixed := [f"{name}_f32" for name in BINARY]):
+    for f in mixed:
         arguments = "const f32 *x, f32 *y, long n, f32 s"
         lines.append(f"void k_{f}({arguments}) {{ for (long i = 0; i < n; i++) y[i] = tx_{f}(x[i], s); }}")
     functions += mixed
