@@ -48,6 +48,7 @@ class VectorTile:
     depth: int
     max_m: int
     max_n: int
+    thin: bool = False  # no packing: x1 is read in place, once, against a few rows of x0
 
     @property
     def width(self) -> int:
@@ -102,11 +103,14 @@ def accumulate(code: str) -> str:
     return real if is_float(real) else "i64"
 
 
-def tile(acc: str, caps: Capabilities, m: int, n: int) -> VectorTile | LocalTile:
-    """The tile for ``m`` x ``n`` results (n in real elements) accumulated in ``acc``; only its class depends on the sizes."""
+def tile(acc: str, caps: Capabilities, m: int, n: int, direct: bool = False) -> VectorTile | LocalTile:
+    """The tile for ``m`` x ``n`` results (n in real elements) accumulated in ``acc``; ``direct``: x1 has a dense axis to read in place."""
     size = ITEMSIZE[acc]
     if caps.cpu_like or caps.dialect == "c":
         lanes = max(2, min(64, 4 * caps.simd_width) // size)
+        if direct and m <= 4:
+            rows = (1, 1, 2, 4, 4)[m]
+            return VectorTile(lanes, 2, rows, 1024, rows, 4096 // size, thin=True)
         # 16-lane machines have 32 vector registers: twice the rows fit.
         rows = 12 if caps.simd_width >= 16 else 6
         # C takes its scratch from the heap; OpenCL holds it in private memory, whose size is fixed: half a megabyte runs everywhere.

@@ -254,7 +254,7 @@ def _spec(caps: Capabilities, problem: _Problem, acc: str, paired: bool, body: s
         ("axes", tuple(len(problem.sizes[letter]) for letter in "bmnk")),
         ("patch", (len(problem.patches[1]), len(problem.patches[2]))),
         ("acc", acc),
-        ("tile", tile(acc, caps, extents[0], extents[1] * widest)),
+        ("tile", tile(acc, caps, extents[0], extents[1] * widest, direct=operands[2].access != "s")),
     )
     index = "i32" if _span(problem) < 2**31 else "i64"
     spec = KernelSpec("contract", "contract", (y0,), tuple(operands[1:]), scalars, body, index, params=params)

@@ -167,6 +167,124 @@ ${e}_FUSED static void ${e}_rows${rows}(int depth, const ${A} *restrict a, const
 % endif
 % endif
 </%def>\
+## ---------------------------------------------------------------------------- few rows: x1 is read once, in place, without packing
+<%def name="thin_functions()">\
+<%
+    R, L, V = range(tile.rows), tile.lanes, e + "_vec"
+    Q = range(4) if x1.access == "n" or tile.rows < 4 else range(2)
+    real = T.part(x1.dtype)
+    head = "static inline void" if opencl else f"{e}_FUSED static void"
+    def vector_of(place):
+        if real == A:
+            return f"*(TX_GLOBAL const {e}_loose *)({place})"
+        return f"{e}_cast({place})"
+    def add(c, a, b):
+        return f"{c} = fma({a}, {b}, {c});" if opencl and fused else f"{c} += {a} * {b};"
+    def splat(value):
+        return f"({V})({value})" if opencl and fused else value
+    columns = ", ".join(f"TX_GLOBAL const {real} *b{q}" for q in Q)
+%>\
+% if real != A:
+static inline ${V} ${e}_cast(TX_GLOBAL const ${real} *p) {
+  ${A} t[${L}] __attribute__((aligned(64)));
+  for (int l = 0; l < ${L}; ++l) t[l] = ${maps.element(x1, "p", "l")};
+  return *(${private}const ${V} *)t;
+}
+% endif
+% if x1.access == "n":
+/* sums[row][j] += a[row][q] * b_q[j] for four k at a time */
+${head} ${e}_axpy(int n, ${private}const ${A} *a, ${columns}, ${private}${A} *sums) {
+% if fused and not opencl:
+#ifdef __clang__
+#pragma clang fp contract(fast)
+#endif
+% endif
+  int j = 0;
+  for (; j + ${L} <= n; j += ${L}) {
+    const ${V} ${", ".join(f"v{q} = {vector_of(f'b{q} + j')}" for q in Q)};
+% for r in R:
+    { ${V} s = *(${private}${V} *)(sums + ${r * tile.max_n} + j); ${" ".join(add("s", splat(f"a[{r * tile.depth} + {q}]"), f"v{q}") for q in Q)} *(${private}${V} *)(sums + ${r * tile.max_n} + j) = s; }
+% endfor
+  }
+  for (; j < n; ++j) {
+% for r in R:
+    ${" ".join(f"sums[{r * tile.max_n} + j] += a[{r * tile.depth} + {q}] * {maps.element(x1, f'b{q}', 'j')};" for q in Q)}
+% endfor
+  }
+}
+% else:
+/* sums[row][q] += dot(a[row], b_q) for some columns at a time */
+${head} ${e}_dots(int depth, ${private}const ${A} *a, ${columns}, ${private}${A} *sums) {
+% if fused and not opencl:
+#ifdef __clang__
+#pragma clang fp contract(fast)
+#endif
+% endif
+  ${V} ${", ".join(f"c{r}_{q}" for r in R for q in Q)};
+  ${A} ${", ".join(f"s{r}_{q} = 0" for r in R for q in Q)}, t[${L}] __attribute__((aligned(64)));
+  ${" = ".join(f"c{r}_{q}" for r in R for q in Q)} = (${V})${"(0)" if opencl else "{0}"};
+  int k = 0;
+  for (; k + ${L} <= depth; k += ${L}) {
+    const ${V} ${", ".join(f"v{q} = {vector_of(f'b{q} + k')}" for q in Q)};
+% for r in R:
+    { const ${V} v = *(${private}const ${V} *)(a + ${r * tile.depth} + k); ${" ".join(add(f"c{r}_{q}", "v", f"v{q}") for q in Q)} }
+% endfor
+  }
+  for (; k < depth; ++k) {
+% for r in R:
+    ${" ".join(f"s{r}_{q} += a[{r * tile.depth} + k] * {maps.element(x1, f'b{q}', 'k')};" for q in Q)}
+% endfor
+  }
+% for r in R:
+% for q in Q:
+  *(${private}${V} *)t = c${r}_${q};
+  for (int l = 0; l < ${L}; ++l) s${r}_${q} += t[l];
+  sums[${r * tile.max_n + q}] += s${r}_${q};
+% endfor
+% endfor
+}
+% endif
+</%def>\
+<%def name="thin_sums()">\
+<% Q = 4 if x1.access == "n" or tile.rows < 4 else 2 %>\
+    const int strips = 1;
+    for (int j = 0; j < ${tile.rows * tile.max_n}; ++j) sums[j] = 0;
+    for (${I} k0 = 0; k0 < K; k0 += ${tile.depth}) {
+      const int depth = (int)(K - k0 < ${tile.depth} ? K - k0 : ${tile.depth});
+      for (int k = 0; k < (depth + 3) / 4 * 4; ++k) {
+        ${I} place;
+        const ${I} at_k = k < depth ? k0 + k : K - 1;
+        ${maps.locate("k", "at_k", [(x0, "place", ())])}
+        for (int r = 0; r < ${tile.rows}; ++r) {
+          ${I} across_m;
+          const ${I} lin = r < tm ? i0 + r : i0;
+          ${maps.locate("m", "lin", [(x0, "across_m", ())])}
+          sliver[r * ${tile.depth} + k] = k < depth ? ${maps.element(x0, "x0_p", f"{base(x0)} + place + across_m")} : 0;
+        }
+      }
+% if x1.access == "n":
+      for (int k = 0; k < depth; k += ${Q}) {
+        ${I} place[${Q}];
+        for (int q = 0; q < ${Q}; ++q) {
+          const ${I} at_k = k + q < depth ? k0 + k + q : k0 + depth - 1;
+          ${maps.locate("k", "at_k", [(x1, "place[q]", ())])}
+        }
+        TX_GLOBAL const ${T.part(x1.dtype)} *b = x1_p + ${base(x1)} + j0;
+        ${e}_axpy(tn, sliver + k, ${", ".join(f"b + place[{q}]" for q in range(Q))}, sums);
+      }
+% else:
+      for (int j = 0; j < tn; j += ${Q}) {
+        ${I} place[${Q}];
+        for (int q = 0; q < ${Q}; ++q) {
+          const ${I} lin = j + q < tn ? j0 + j + q : j0 + tn - 1;
+          ${maps.locate("n", "lin", [(x1, "place[q]", ())])}
+        }
+        TX_GLOBAL const ${T.part(x1.dtype)} *b = x1_p + ${base(x1)} + k0;
+        ${e}_dots(depth, sliver, ${", ".join(f"b + place[{q}]" for q in range(Q))}, sums + j);
+      }
+% endif
+    }
+</%def>\
 ## ------------------------------------------------------------------------------------------------ one tile of y0, by one thread or item
 <%def name="vector_tile()">\
 <%
@@ -183,14 +301,19 @@ ${e}_FUSED static void ${e}_rows${rows}(int depth, const ${A} *restrict a, const
         return f"{first} + l" if o.access == "n" else f"n_{o.name}[s * {NR // half} + l]"
     def value(p):
         return f"t[i * {NR} + " + (f"2 * l + {p}]" if p else "l]")
+    if tile.thin:
+        NR = tile.max_n
 %>\
     ${I} q = tile_number;
     const ${I} j0 = (q % across) * tile_n; q /= across;
     const ${I} i0 = (q % down) * tile_m;
     const ${I} batch = q / down;
     const int tm = (int)(M - i0 < tile_m ? M - i0 : tile_m), tn = (int)(N - j0 < tile_n ? N - j0 : tile_n);
-    const int strips = (tn + ${NR - 1}) / ${NR};
 ${bases()}\
+% if tile.thin:
+${thin_sums()}\
+% else:
+    const int strips = (tn + ${NR - 1}) / ${NR};
     ${I} k0 = 0;
     do { /* once at least: with K == 0 the sums become zero */
       const int depth = (int)(K - k0 < ${KC} ? K - k0 : ${KC});
@@ -248,6 +371,7 @@ ${pack(x0, "m", "w", MR, "first", "count", "k_x0", coords0)}\
       }
       k0 += ${KC};
     } while (k0 < K);
+% endif
 % for o in tables:
     ${I} n_${o.name}[${tile.max_n // half}];
 % endfor
@@ -399,6 +523,7 @@ typedef ${vector} ${e}_vec;
 typedef ${vector} ${e}_loose __attribute__((aligned(${size})));
 % else:
 typedef ${A} ${e}_vec __attribute__((vector_size(${tile.lanes * size}), may_alias));
+typedef ${A} ${e}_loose __attribute__((vector_size(${tile.lanes * size}), aligned(${size}), may_alias));
 /* The only place where a * b + c may become one instruction. */
 % if fused:
 #if defined(__GNUC__) && !defined(__clang__)
@@ -410,9 +535,13 @@ typedef ${A} ${e}_vec __attribute__((vector_size(${tile.lanes * size}), may_alia
 #define ${e}_FUSED __attribute__((noinline))
 % endif
 % endif
+% if tile.thin:
+${thin_functions()}
+% else:
 % for v in variants:
 ${microkernel(v)}
 % endfor
+% endif
 % endif
 TX_KERNEL(${tile.items if not vectorised else 1}, 1, 1) ${signature} {
 % if not vectorised:
@@ -421,7 +550,9 @@ ${local_tile()}\
   const ${I} M = ${M}, N = ${N}, K = ${K};
 % if d.grid:
   const ${I} across = (N + tile_n - 1) / tile_n, down = (M + tile_m - 1) / tile_m, tile_number = (${I})TX_GID(0);
+% if not tile.thin:
   ${private}${A} panel[${tile.depth * tile.max_n}] __attribute__((aligned(64)));
+% endif
   ${private}${A} sliver[${tile.depth * tile.rows}] __attribute__((aligned(64)));
   ${private}${A} sums[${tile.max_m * tile.max_n}] __attribute__((aligned(64)));
   {
@@ -435,15 +566,18 @@ ${c_threads()}\
 <%def name="c_threads()">\
 <%
     small_m, small_n, depth = 4 * tile.rows, 4 * tile.width, tile.depth
-    small = depth * (small_n + tile.rows) + small_m * small_n
+    small = tile.rows * (tile.max_n + depth) if tile.thin else depth * (small_n + tile.rows) + small_m * small_n
 %>\
-  /* Scratch of a thread: a panel, a sliver and the sums. Small ones live on the stack; so do all, with smaller tiles, if the heap is full. */
-  const i64 batches = ${maps.extent("b")}, k_most = K < ${depth} ? (K + 1) / 2 * 2 : ${depth};
-  i64 need = (k_most * (tile_n + ${tile.rows}) + (i64)tile_m * tile_n + 15) / 16 * 16;
+  const i64 batches = ${maps.extent("b")};
   i64 tiles = ((N + tile_n - 1) / tile_n) * ((M + tile_m - 1) / tile_m) * batches;
-  int threads = (i64)batches * M * N * (K + 16) > 65536 ? tx_threads : 1, next = 0;
+  int threads = (i64)batches * M * N * (K + 16) > ${16384 if tile.thin else 65536} ? tx_threads : 1;
   if (threads > tiles) threads = (int)tiles;
+% if not tile.thin:
+  /* Scratch of a thread: a panel, the sums and a sliver. Small ones live on the stack; so do all, with smaller tiles, if the heap is full. */
+  const i64 k_most = K < ${depth} ? (K + 1) / 2 * 2 : ${depth};
+  const i64 need = (k_most * (tile_n + ${tile.rows}) + (i64)tile_m * tile_n + 15) / 16 * 16;
   char *heap = 0;
+  int next = 0;
   if (need > ${small}) {
     heap = __builtin_malloc((u64)(need * threads * ${size} + 64));
     if (!heap) {
@@ -452,20 +586,27 @@ ${c_threads()}\
     }
   }
   ${A} *aligned = (${A} *)(((uintptr_t)heap + 63) / 64 * 64);
+% endif
   const ${I} across = (N + tile_n - 1) / tile_n, down = (M + tile_m - 1) / tile_m;
   tiles = (i64)across * down * batches;
   TX_PRAGMA(omp parallel num_threads(threads) if(threads > 1))
   {
     ${A} stack[${small}] __attribute__((aligned(64)));
+% if tile.thin:
+    ${A} *const sums = stack, *const sliver = stack + ${tile.rows * tile.max_n};
+% else:
     int slot = 0;
     TX_PRAGMA(omp atomic capture)
     slot = next++;
     ${A} *const panel = heap ? aligned + need * slot : stack;
     ${A} *const sums = panel + k_most * tile_n, *const sliver = sums + (i64)tile_m * tile_n; /* vectors first: aligned */
+% endif
     TX_PRAGMA(omp for schedule(dynamic))
     for (${I} tile_number = 0; tile_number < (${I})tiles; ++tile_number) {
 ${vector_tile()}\
     }
   }
+% if not tile.thin:
   __builtin_free(heap);
+% endif
 </%def>\
