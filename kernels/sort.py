@@ -8,7 +8,8 @@ the result in place of scratch.
 
 Params: ``kept`` K; ``stage``; ``descending``. Sizes: ``n0 .. n{K-1}``, ``n``, and for merge ``width`` and ``chunk``
 (elements that one work item writes, from :func:`chunk`). Strides: operand by operand over the kept axes, then the
-sorted one (the rules of :mod:`tensorx.kernels.indexing`, ``'p'`` excluded). The index type i32 serves rows of up to 2**30 elements.
+sorted one (the rules of :mod:`tensorx.kernels.indexing`, ``'p'`` excluded).
+The index type i32 serves rows of up to 2**30 elements.
 
 NaN is the greatest key: last when ascending, first when descending; equal keys (also 0.0 and -0.0) keep their order.
 
