@@ -22,6 +22,7 @@ from tensorx.dtypes import can_cast, dtype, get_default_dtype, promote_types, se
 from tensorx.ops.factories import (arange, as_tensor, empty, empty_like, eye, from_numpy, full, full_like, linspace, ones, ones_like, tensor, zeros,
                                    zeros_like)
 from tensorx.faults import synchronize
+from tensorx.formatting import get_printoptions, printoptions, set_printoptions
 from tensorx.ops.determinism import are_deterministic_algorithms_enabled, deterministic, use_deterministic_algorithms
 from tensorx.ops.methods import is_tensor, set_default_device
 
