@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tensorx.ops import fastpath, table
 from tensorx.ops import schema as S
-from tensorx.ops import table
 from tensorx.ops.dispatch import call
 from tensorx.ops.table import Op
 from tensorx.tensor import Tensor
@@ -73,20 +73,33 @@ def named(op: Op, result: Any) -> Any:
 
 
 def function(name: str) -> Callable[..., Any]:
-    """The function of all rows called ``name``."""
+    """The function (and method) of all rows called ``name``."""
     ops = table.BY_NAME[name]
-    if len(ops) == 1:
-        op = ops[0]
-        def f(*args: Any, out: Any = None, **kwargs: Any) -> Any:
-            try:
-                bound = S.bind(op.schema, args, kwargs, op.kind.name == "ELEMENTWISE")
-            except S.Mismatch as e:
-                raise TypeError(str(e)) from None
-            return run(op, bound, out)
-    else:
-        def f(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+    op = ops[0]
+    short, operands = _short_way(op)
+
+    def f(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        if short is not None and len(args) == operands and not kwargs and out is None and isinstance(args[0], Tensor):
+            result = short(*args)
+            if result is not NotImplemented:
+                return result
+        if len(ops) > 1:
             return run(*resolve(ops, args, kwargs), out)
+        try:
+            bound = S.bind(op.schema, args, kwargs, takes_numbers(op))
+        except S.Mismatch as e:
+            raise TypeError(str(e)) from None
+        return run(op, bound, out)
     return described(f, name, ops)
+
+
+def _short_way(op: Op) -> tuple[Callable[..., Any] | None, int]:
+    """`fastpath` for elementwise rows of one or two operands (static arguments at their defaults), and how many."""
+    kinds = op.extra if op.kind.name == "ELEMENTWISE" else ()
+    n = kinds.count("Tensor") if kinds else 0
+    if n not in (1, 2) or set(kinds[n:]) - {"static"} or any(p.default is S.REQUIRED for p in op.schema.params[n:]) or op.promote.result == "self":
+        return None, 0
+    return (fastpath.unary(op), 1) if n == 1 else (fastpath.binary(op, False, operand(op)), 2)
 
 
 def inplace(name: str) -> Callable[..., Any]:
@@ -110,22 +123,35 @@ def described(f: Callable[..., Any], name: str, ops: Sequence[Op]) -> Callable[.
     return f
 
 
-def operator(op: Op, reflected: bool = False) -> Callable[..., Any]:
-    """A binary operator method; NotImplemented for operands that are neither tensors nor numbers."""
-    rest = tuple(p.default for p in op.schema.params[2:])
+def operand(op: Op) -> Callable[[Any], Any]:
+    """What an operator does with an operand that is no tensor: a number if the row takes numbers, an array as a tensor, else NotImplemented."""
     numbers = takes_numbers(op)
+
+    def convert(other: Any) -> Any:
+        if not numbers:
+            return NotImplemented
+        try:
+            return S._scalar(other)
+        except S.Mismatch:
+            if not hasattr(other, "__array__"):
+                return NotImplemented
+            from tensorx.ops import factories
+            return factories.as_tensor(other)
+    return convert
+
+
+def operator(op: Op, reflected: bool = False) -> Callable[..., Any]:
+    """A binary operator method."""
+    if op.kind.name == "ELEMENTWISE":
+        return fastpath.binary(op, reflected, operand(op))
+    convert = operand(op)
+
     def f(self: Tensor, other: Any) -> Any:
         if not isinstance(other, Tensor):
-            if not numbers:
+            other = convert(other)
+            if other is NotImplemented:
                 return NotImplemented
-            try:
-                other = S._scalar(other)
-            except S.Mismatch:
-                if not hasattr(other, "__array__"):
-                    return NotImplemented
-                from tensorx.ops import factories
-                other = factories.as_tensor(other)
-        return call(op, (other, self, *rest) if reflected else (self, other, *rest))
+        return run(op, (other, self) if reflected else (self, other), None)
     return f
 
 
@@ -162,7 +188,7 @@ def install(namespace: dict[str, Any]) -> None:
 def _install_symbol(op: Op) -> None:
     stem = SYMBOLS[op.symbol]
     if op.symbol in UNARY:
-        setattr(Tensor, f"__{stem}__", lambda self, op=op: call(op, (self,)))
+        setattr(Tensor, f"__{stem}__", fastpath.unary(op))
         return
     setattr(Tensor, f"__{stem}__", operator(op))
     if op.symbol not in COMPARISONS:

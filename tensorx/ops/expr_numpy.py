@@ -150,9 +150,10 @@ def compile(outputs: Sequence[E.Expr], inputs: Sequence[dtype], stores: Sequence
     """
     exprs = [E.cast(x, d) for x, d in zip(outputs, stores, strict=True)]
     root = exprs[0]
-    if len(exprs) == 1 and isinstance(FUNCTIONS.get(root.op), np.ufunc) and not (root.dtype.kind == BOOL and root.op in BOOLEAN) and not scalars:
-        if all(a.op == "arg" and a.attr == i and a.dtype is inputs[i] for i, a in enumerate(root.args)) and len(root.args) == len(inputs):  # needs no Python frame
-            return FUNCTIONS[root.op]
+    if len(exprs) == 1 and isinstance(FUNCTIONS.get(root.op), np.ufunc) and not (root.dtype.kind == BOOL and root.op in BOOLEAN):
+        order = [("arg", i) for i in range(len(inputs))] + [("scalar", i) for i in range(scalars)]
+        if [(a.op, a.attr) for a in root.args] == order and all(a.dtype is inputs[a.attr] for a in root.args if a.op == "arg"):
+            return FUNCTIONS[root.op]  # the ufunc itself needs no Python frame
     names: dict[E.Expr, str] = {}
     env: dict[str, Any] = {}
     lines: list[str] = []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -24,6 +25,13 @@ from tensorx.tensor import Tensor, empty, wrap
 
 NUMPY_LIMIT = 1 << 15  # elements x intrinsics up to which one NumPy call beats a ctypes call and a kernel
 Layouts = tuple[tuple[int, ...], ...]
+prefer_kernels = os.environ.get("TENSORX_LANE") == "kernels"  # tests: no work is too small for a kernel
+
+
+def use_numpy(device: registry.device, elements: int, limit: int = NUMPY_LIMIT) -> bool:
+    """Whether work of so many elements runs as NumPy calls: on host memory, where it is small or there is no compiler."""
+    caps = (device.runtime or registry.open(device)).capabilities
+    return caps.host_callable and (not caps.compiler or (elements <= limit and not prefer_kernels))
 
 
 class Program:
@@ -48,8 +56,7 @@ class Program:
             outs: Sequence[Tensor] | None = None) -> Sequence[Tensor]:
         """Run over ``shape`` (to which every input broadcasts); results are new tensors or go into ``outs``."""
         runtime = device.runtime or registry.open(device)
-        caps = runtime.capabilities
-        if caps.host_callable and (not caps.compiler or math.prod(shape) <= self.small):
+        if use_numpy(device, math.prod(shape), self.small):
             return self._run_numpy(ins, values, shape, outs)
         if outs is None:
             strides = layout.like_strides(shape, [(t._shape, t._get_strides()) for t in ins])

@@ -20,7 +20,7 @@ from tensorx.kernels.geometry import geometry
 from tensorx.kernels.spec import KernelSpec, Operand
 from tensorx.ops import build, expr_kernel, expr_numpy, layout
 from tensorx.ops import expr as E
-from tensorx.ops.program import NUMPY_LIMIT, named, scalar_args, scalar_names
+from tensorx.ops.program import NUMPY_LIMIT, named, scalar_args, scalar_names, use_numpy
 from tensorx.ops.program import Program as _Program
 from tensorx.tensor import Tensor, empty, wrap
 
@@ -67,9 +67,8 @@ class RowProgram:
             outs: Sequence[Tensor] | None = None) -> Sequence[Tensor]:
         """Run over ``shape`` with rows along the axes ``reduced``. Row results have the kept axes' shape, element results ``shape``."""
         runtime = device.runtime or registry.open(device)
-        caps = runtime.capabilities
         kept = tuple(i for i in range(len(shape)) if i not in reduced)
-        if caps.host_callable and (not caps.compiler or math.prod(shape) <= self.small):
+        if use_numpy(device, math.prod(shape), self.small):
             return self._run_numpy(ins, values, shape, kept, reduced, outs)
         if outs is None:
             small = tuple(shape[i] for i in kept)

@@ -87,6 +87,7 @@ class Op:
     ulp: float = 4.0  # how far the result may be from the oracle, in units of the result dtype
     extra: Any = None  # what the kind alone understands (prepared by it)
     plans: dict[Any, Any] = field(default_factory=dict)
+    fast: dict[Any, Any] = field(default_factory=dict)  # see ops.fastpath
 
     @property
     def name(self) -> str:

@@ -22,7 +22,7 @@ from tensorx.kernels.contraction import View
 from tensorx.kernels.convolution import Window
 from tensorx.ops import build, dispatch, layout, record, table, windows
 from tensorx.ops.outputs import resize_output
-from tensorx.ops.program import scalar_args, scalar_names
+from tensorx.ops.program import scalar_args, scalar_names, use_numpy
 from tensorx.ops.table import Op
 from tensorx.tensor import Tensor, empty
 
@@ -133,7 +133,7 @@ def multiply(p: Product, out: Tensor) -> None:
     """Run a product."""
     caps = out.device.runtime.capabilities  # type: ignore[union-attr]
     d = out.dtype
-    if caps.host_callable and (not caps.compiler or (d.kind >= dtypes.FLOAT and blas_enabled())):
+    if use_numpy(out.device, out.numel(), -1) or (caps.host_callable and d.kind >= dtypes.FLOAT and blas_enabled()):
         _multiply_numpy(p, out)
         return
     batch = out._shape[:-2]
@@ -181,7 +181,7 @@ def convolve(c: Convolution, out: Tensor) -> None:
     """Run a convolution."""
     caps = out.device.runtime.capabilities  # type: ignore[union-attr]
     first, second = c.operands
-    if caps.host_callable and not caps.compiler:
+    if use_numpy(out.device, out.numel(), -1):
         work = out.dtype.compute.np
         arrays = [t._array().astype(work, copy=False) for t in (first, second)]
         with np.errstate(all="ignore"):

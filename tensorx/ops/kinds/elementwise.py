@@ -50,6 +50,14 @@ class Plan:
         return found
 
 
+    def backward(self, op: Op, args: Sequence[Any], mask: tuple[bool, ...], outputs: Sequence[Tensor]) -> Backward:
+        """The traced gradient rule for the inputs that ``mask`` wants."""
+        found = self.backwards.get(mask)
+        if found is None:
+            found = self.backwards[mask] = Backward(op, self, args, mask, outputs)
+        return found
+
+
 def pruned(name: str, exprs: Sequence[E.Expr], inputs: Sequence[dtype], stores: Sequence[dtype], scalars: Sequence[dtype]) -> tuple[Program, tuple[int, ...]]:
     """A Program that takes only the inputs it reads, and their numbers."""
     used = tuple(sorted(E.used(exprs, "arg")))
@@ -185,10 +193,8 @@ class Elementwise:
         if first is not None:
             edges = (first, *edges[1:])
         mask = tuple(e is not None for e in edges)
-        backward = plan.backwards.get(mask)
-        if backward is None:
-            backward = plan.backwards[mask] = Backward(op, plan, args, mask, outputs)
-        return ElementwiseNode(op, backward, tensors, values, outputs, edges)
+        backward = plan.backward(op, args, mask, outputs)
+        return ElementwiseNode(backward, tensors, values, outputs, edges)
 
 
 def same_device(op: Op, tensors: list[Tensor]) -> tuple[list[Tensor], Any]:
@@ -203,7 +209,7 @@ def same_device(op: Op, tensors: list[Tensor]) -> tuple[list[Tensor], Any]:
 class Backward:
     """The traced gradient rule for one set of wanted gradients."""
 
-    __slots__ = ("exprs", "needed", "op", "program", "reads", "sums", "wanted")
+    __slots__ = ("dtypes", "exprs", "needed", "op", "out_dtypes", "program", "reads", "wanted")
 
     def __init__(self, op: Op, plan: Plan, args: Sequence[Any], mask: tuple[bool, ...], outputs: Sequence[Tensor]) -> None:
         self.op = op
@@ -216,32 +222,34 @@ class Backward:
         operands = [a for a, k in zip(args, op.extra, strict=True) if k == TENSOR]
         cotangents = [r for r, a in zip(rules, operands, strict=True) if isinstance(a, Tensor)]
         self.wanted = tuple(i for i, (m, r) in enumerate(zip(mask, cotangents, strict=True)) if m and r is not None)
-        metas = [plan.inputs[i] for i in self.wanted]
+        metas = self.dtypes = [plan.inputs[i] for i in self.wanted]
+        self.out_dtypes = [t.dtype for t in outputs]
         self.exprs = [E.cast(cotangents[i], d.compute) for i, d in zip(self.wanted, metas, strict=True)]
         dtypes_of = (*plan.inputs, *(t.dtype for t in outputs), *(t.dtype for t in outputs))
         self.program, self.reads = pruned(op.schema.name + "_backward", self.exprs, dtypes_of, metas, plan.scalars)
         self.needed = tuple(r for r in self.reads if r < n_in or r >= n_in + n_out)
-        self.sums: dict[Any, Any] = {}
 
 
 class ElementwiseNode(Node):
     """The backward of an elementwise call: one fused kernel, or Tensor ops under create_graph."""
 
-    __slots__ = ("backward", "metas", "n_in", "op", "out_metas", "saved", "values")
+    __slots__ = ("backward", "device", "out_shape", "saved", "shapes", "values")
 
-    def __init__(self, op: Op, backward: Backward, tensors: Sequence[Tensor], values: list[Any], outputs: Sequence[Tensor], edges: Any) -> None:
+    def __init__(self, backward: Backward, tensors: Sequence[Tensor], values: Sequence[Any], outputs: Sequence[Tensor], edges: Any) -> None:
         Node.__init__(self, edges, len(outputs))
-        self.op, self.backward, self.values = op, backward, values
-        n = self.n_in = len(tensors)
-        self.metas = [(t._shape, t.dtype) for t in tensors]
-        self.out_metas = [(t._shape, t.dtype, t.device) for t in outputs]
-        name = self.name() if backward.needed and backward.needed[-1] >= n else ""
-        self.saved: list[record.Saved] | None = [
-            record.save_input(tensors[i], edges[i] if edges[i] is not None else None) if i < n
-            else record.save_output(outputs[i - n - len(outputs)], i - n - len(outputs), name) for i in backward.needed]
+        self.backward, self.values = backward, values
+        self.shapes = tuple(t._shape for t in tensors)
+        self.out_shape, self.device = outputs[0]._shape, outputs[0].device
+        self.saved: Any = self.save(tensors, outputs, edges) if backward.needed else ()
+
+    def save(self, tensors: Sequence[Tensor], outputs: Sequence[Tensor], edges: Any) -> list[record.Saved]:
+        """The values that the rule's body reads."""
+        n, name = len(tensors), self.name() if self.backward.needed[-1] >= len(tensors) else ""
+        return [record.save_input(tensors[i], edges[i]) if i < n else record.save_output(outputs[i - n - len(outputs)], i - n - len(outputs), name)
+                for i in self.backward.needed]
 
     def name(self) -> str:
-        return record.backward_name(self.op)
+        return record.backward_name(self.backward.op)
 
     def outputs_written(self) -> None:
         """Outputs saved before the write's version bump hold what the write produced."""
@@ -254,50 +262,41 @@ class ElementwiseNode(Node):
             self.saved = None
 
     def apply(self, grads: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
-        saved = self.saved
+        saved, backward = self.saved, self.backward
         if saved is None:
             raise GradError(FREED)
-        backward, n = self.backward, self.n_in
-        if len(grads) > 1 and any(g is None for g in grads):  # not `in`: tensors compare elementwise
+        n, n_out = len(self.shapes), len(grads)
+        if n_out > 1 and any(g is None for g in grads):  # not `in`: tensors compare elementwise
             grads = self.materialize(grads)
         values = iter([s.unpack(self) for s in saved])
-        n_out = len(grads)
         reads = [grads[r - n] if n <= r < n + n_out else next(values) for r in backward.reads]
-        out: list[Any] = [None] * len(self.edges)
         if create_graph:
-            self.differentiable(reads, out)
+            results: Any = self.differentiable(reads)
+        elif state.stack:
+            results = dispatch.call(table.OPS["_backward"], (tuple(reads), backward, tuple(self.values), self.out_shape))
         else:
-            shape = self.out_metas[0][0]
-            if state.stack:
-                results = dispatch.call(table.OPS["_backward"], (tuple(reads), backward, tuple(self.values), shape))
-            else:
-                results = backward.program.run(reads, self.values, shape, self.out_metas[0][2])
-            for i, r in zip(backward.wanted, results, strict=True):
-                out[i] = r
-        for i in backward.wanted:
-            shape, d = self.metas[i]
-            r = out[i]
-            if r._shape != shape or r.dtype is not d:
-                out[i] = record.fit(r, record.Meta(shape, d, r.device))
+            results = backward.program.run(reads, self.values, self.out_shape, self.device)
+        out: list[Any] = [None] * len(self.edges)
+        for i, d, r in zip(backward.wanted, backward.dtypes, results, strict=True):
+            shape = self.shapes[i]
+            out[i] = r if r._shape == shape and r.dtype is d else record.fit(r, record.Meta(shape, d, self.device))
         return tuple(out)
 
     def materialize(self, grads: tuple[Any, ...]) -> tuple[Any, ...]:
         """Undefined cotangents as zeros: the fused kernel reads them all."""
         from tensorx.ops import factories
-        return tuple(factories.zeros(m[0], dtype=m[1], device=m[2]) if g is None else g for g, m in zip(grads, self.out_metas, strict=True))
+        return tuple(factories.zeros(self.out_shape, dtype=d, device=self.device) if g is None else g
+                     for g, d in zip(grads, self.backward.out_dtypes, strict=True))
 
-    def differentiable(self, reads: list[Any], out: list[Any]) -> None:
+    def differentiable(self, reads: list[Any]) -> list[Any]:
         """Run the rule as recorded ops."""
+        from tensorx.ops import factories
         from tensorx.ops.expr_tensor import evaluate
-        full = dict(zip(self.backward.reads, reads, strict=True))
-        top = max(full, default=-1) + 1
-        results = evaluate(self.backward.exprs, [full.get(i) for i in range(top)], self.values)
-        for i, r in zip(self.backward.wanted, results, strict=True):
-            if not isinstance(r, Tensor):
-                from tensorx.ops import factories
-                shape, d, device = self.out_metas[0]
-                r = factories.full(shape, r, dtype=self.metas[i][1], device=device)
-            out[i] = r
+        backward = self.backward
+        full = dict(zip(backward.reads, reads, strict=True))
+        results = evaluate(backward.exprs, [full.get(i) for i in range(max(full, default=-1) + 1)], self.values)
+        return [r if isinstance(r, Tensor) else factories.full(self.out_shape, r, dtype=d, device=self.device)
+                for r, d in zip(results, backward.dtypes, strict=True)]
 
 
 ELEMENTWISE = Elementwise()

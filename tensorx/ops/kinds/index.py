@@ -20,7 +20,7 @@ from tensorx.kernels.geometry import geometry
 from tensorx.kernels.spec import KernelSpec, Operand
 from tensorx.ops import build, dispatch, layout, record
 from tensorx.ops.outputs import check_memory, resize_output
-from tensorx.ops.program import named
+from tensorx.ops.program import named, use_numpy
 from tensorx.ops.table import Op
 from tensorx.tensor import Tensor, empty
 
@@ -109,11 +109,6 @@ class Indexing:
         return record.RuleNode(op, op.extra, args, outputs, first)
 
 
-def _use_numpy(device: Any, shape: Ints) -> bool:
-    caps = device.runtime.capabilities
-    return bool(caps.host_callable and (not caps.compiler or math.prod(shape) <= 4096))
-
-
 def _offsets(op: Op, shape: Ints, strides: Ints, indices: Sequence[Index], base: int) -> Any:
     """Element offsets of all coordinates (NumPy lane). IndexError for a bad index."""
     offset = np.full((1,) * len(shape), base, np.int64)
@@ -135,7 +130,7 @@ def _offsets(op: Op, shape: Ints, strides: Ints, indices: Sequence[Index], base:
 def take(op: Op, plan: Take, out: Tensor) -> None:
     """Run a gather."""
     src = plan.source
-    if _use_numpy(out.device, plan.shape):
+    if use_numpy(out.device, math.prod(plan.shape), 4096):
         flat = src._storage.bytes()[: src._storage.nbytes // src.dtype.itemsize * src.dtype.itemsize].view(src.dtype.np)
         out._array()[...] = flat[_offsets(op, plan.shape, plan.strides, plan.indices, src._offset)]
         return
@@ -149,7 +144,7 @@ def put(op: Op, plan: Put, dest: Tensor) -> None:
         from tensorx.ops.convert import cast
         values = cast(values.detach(), dest.dtype)  # type: ignore[attr-defined]
     value_strides = layout.expanded_strides(values._shape, values._get_strides(), plan.shape)
-    if _use_numpy(dest.device, plan.shape):
+    if use_numpy(dest.device, math.prod(plan.shape), 4096):
         flat = dest._storage.bytes()[: dest._storage.nbytes // dest.dtype.itemsize * dest.dtype.itemsize].view(dest.dtype.np)
         offsets = _offsets(op, plan.shape, plan.strides, plan.indices, dest._offset)
         data = np.broadcast_to(values._array(), plan.shape)

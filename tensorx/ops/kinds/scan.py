@@ -15,7 +15,7 @@ from tensorx.kernels.geometry import ceil_div, geometry
 from tensorx.kernels.spec import KernelSpec, Operand
 from tensorx.ops import build, layout, record, table
 from tensorx.ops.kinds.rows import written
-from tensorx.ops.program import named
+from tensorx.ops.program import named, use_numpy
 from tensorx.ops.table import Op
 from tensorx.tensor import Tensor, empty, normalize_dim
 
@@ -43,8 +43,7 @@ class Scanning:
         stores = [store, dtypes.int64] if indexed else [store]
         outs = [empty(t._shape, s, t.device) for s in stores] if out is None else written(op, out, [t._shape] * len(stores), stores, [])
         if t.numel() and t.device.type != "meta":
-            caps = t.device.runtime.capabilities
-            if caps.host_callable and (not caps.compiler or t.numel() <= 4096):
+            if use_numpy(t.device, t.numel(), 4096):
                 for o, r in zip(outs, _host(op.body, t._array(), d, store), strict=True):
                     np.copyto(o._array(), r, casting="unsafe")
             else:

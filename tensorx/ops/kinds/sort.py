@@ -14,7 +14,7 @@ from tensorx.kernels.geometry import geometry
 from tensorx.kernels.spec import KernelSpec, Operand
 from tensorx.ops import build, layout, record, table
 from tensorx.ops.outputs import resize_output
-from tensorx.ops.program import named
+from tensorx.ops.program import named, use_numpy
 from tensorx.ops.table import Op
 from tensorx.tensor import Tensor, empty, normalize_dim
 
@@ -34,7 +34,6 @@ class Sorting:
         t, dim, descending = args[:3]
         table.check_dtype(op, t.dtype)
         d = normalize_dim(dim, len(t._shape), op.schema.name)
-        caps = t.device.runtime.capabilities
         if out is None:
             out = (empty(t._shape, t.dtype, t.device), empty(t._shape, dtypes.int64, t.device))
         for o, want in zip(out, (t.dtype, dtypes.int64), strict=True):
@@ -44,7 +43,7 @@ class Sorting:
                 resize_output(o, t._shape)
         if not t.numel() or t.device.type == "meta":
             return out
-        if caps.host_callable and (not caps.compiler or t.numel() <= 1 << 16):
+        if use_numpy(t.device, t.numel(), 1 << 16):
             order = _argsort(t._array(), d, descending)
             out[1]._array()[...] = order
             out[0]._array()[...] = np.take_along_axis(t._array(), order, d) if t._shape else t._array()
