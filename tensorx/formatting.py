@@ -1,7 +1,7 @@
 """How tensors print: PyTorch's format.
 
-Widths follow the values that are nonzero and finite; those that are all integers print with a bare dot, those that span more than three
-decades (or leave 1e-4 ... 1e8) print in scientific notation. Only the values that are shown travel from the device.
+Widths follow the values that are nonzero and finite. Whole numbers print with a bare dot; values that span more than three decades (or
+leave 1e-4 ... 1e8) print in scientific notation. Only the values that are shown travel from the device.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Options:
     sci_mode: bool | None = None
 
 
-PROFILES = {
+PROFILES: dict[str, dict[str, float]] = {
     "default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
     "short": {"precision": 2, "threshold": 1000, "edgeitems": 2, "linewidth": 80},
     "full": {"precision": 4, "threshold": math.inf, "edgeitems": 3, "linewidth": 80},
@@ -64,9 +64,9 @@ def set_printoptions(
     if profile is not None and profile not in PROFILES:
         raise ValueError(f"set_printoptions: argument 'profile' must be one of {', '.join(PROFILES)}; got {profile!r}")
     given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
-    chosen = PROFILES.get(profile or "", {}) | {name: value for name, value in given.items() if value is not None}
-    for name, value in chosen.items():
-        setattr(options, name, value)
+    for name, value in [*PROFILES.get(profile or "", {}).items(), *given.items()]:
+        if value is not None:
+            setattr(options, name, value)
     options.sci_mode = sci_mode
 
 
