@@ -349,7 +349,9 @@ f32 tx_asin_f32(f32 x) {
     f32 z = large ? 0.5f * (1.0f - a) : a * a;
     f32 s = large ? $m.sqrt(z) : a;
     f32 p = s * (z * $p.asin(z));
-    f32 y = large ? (1.57079637f - 2.0f * s) - (2.0f * p + 4.37113883e-8f) : s + p;
+    f32 d = 1.57079637f - 2.0f * s;
+    f32 e = (1.57079637f - d) - 2.0f * s;
+    f32 y = large ? d - ((2.0f * p + 4.37113883e-8f) - e) : s + p;
     return $m.copysign(y, x);
 }
 
