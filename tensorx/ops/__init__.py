@@ -15,6 +15,7 @@ from tensorx.ops import (
     joining,
     linalg,
     methods,
+    normalization,
     ordering,
     products,
     random,
