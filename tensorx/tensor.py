@@ -468,12 +468,17 @@ def make(storage: Storage, shape: Sequence[int], strides: tuple[int, ...] | None
     return out
 
 
-def empty(shape: Sequence[int], d: DType, device: registry.device, strides: tuple[int, ...] | None = None) -> Tensor:
-    """Uninitialised memory of ``shape`` (dense, in the order of ``strides`` if given)."""
+def check_supported(d: DType, device: registry.device) -> None:
+    """DTypeError unless ``device`` can hold elements of ``d``."""
     caps = registry.open(device).capabilities
     if not caps.supports(d.code):
         have = ", ".join(x.name for x in dtypes.ALL if caps.supports(x.code))
         raise DTypeError(f"empty: argument 'dtype' must be one that {device} can hold: {have}; got {d.name}. Hint: use float32, or .to('cpu')")
+
+
+def empty(shape: Sequence[int], d: DType, device: registry.device, strides: tuple[int, ...] | None = None) -> Tensor:
+    """Uninitialised memory of ``shape`` (dense, in the order of ``strides`` if given)."""
+    check_supported(d, device)
     return make(allocate(math.prod(shape) * d.itemsize, device), shape, strides, 0, d)
 
 

@@ -59,7 +59,14 @@ def _pow_vjp(g, out, a, b):  # type: ignore[no-untyped-def]  # Exprs
     return da, E.where(flat, E.const(0, g.dtype), g * (out * E.log(a)).conj())
 
 
-pow = elementwise("pow(Tensor self, Tensor exponent) -> Tensor", lambda a, b: E.pow(a, b), _pow_vjp, ref=np.power, domain=((0.2, 3.0), (-2.0, 2.0)),
+def _np_pow(a, b):  # type: ignore[no-untyped-def]  # arrays
+    """np.power refuses negative integer exponents; there the result is 0 except for bases 1 and -1."""
+    if np.result_type(a, b).kind != "i":
+        return np.power(a, b)
+    return np.trunc(np.power(np.asarray(a, np.float64), b)).astype(np.int64)
+
+
+pow = elementwise("pow(Tensor self, Tensor exponent) -> Tensor", lambda a, b: E.pow(a, b), _pow_vjp, ref=_np_pow, domain=((0.2, 3.0), (-2.0, 2.0)),
                   dtypes="ifc", symbol="**", doc="self to the power exponent.")
 square = elementwise("square(Tensor self) -> Tensor", lambda x: x * x, lambda g, out, x: g * (x * 2).conj(), ref=np.square, dtypes="ifc",
                      doc="self * self.")
@@ -89,14 +96,14 @@ def _clamp_vjp(g, out, x, low, high):  # type: ignore[no-untyped-def]  # Exprs o
 
 clamp = elementwise("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", _clamp, _clamp_vjp,
                     ref=lambda x, min=None, max=None: np.clip(x, min, max), dtypes="if",
-                    samples=lambda t: [(t((3, 4)), {"min": -1}), (t((3, 4)), {"max": 1}), (t((3, 4)), -1, 1)],
+                    samples=lambda t: [(t((3, 4)), {"min": 1}), (t((3, 4)), {"max": 1}), (t((3, 4)), 0, 2)],
                     doc="Values limited to [min, max]; NaN stays.")
 where = elementwise("where(Tensor condition, Tensor self, Tensor other) -> Tensor", lambda c, a, b: E.where(c, a, b),
                     lambda g, out, c, a, b: (None, E.where(c, g, 0.0), E.where(c, 0.0, g)), promote=COND, ref=np.where,
-                    samples=lambda t: [(t((3, 4)) > 0, t((3, 4)), t((4,)))], doc="self where condition is true, else other.")
+                    samples=lambda t: [(t.mask((3, 4)), t((3, 4)), t((4,)))], doc="self where condition is true, else other.")
 masked_fill = elementwise("masked_fill(Tensor self, Tensor mask, Scalar value) -> Tensor", lambda x, m, v: E.where(m, E.cast(v, x.dtype), x),
                           lambda g, out, x, m, v: (E.where(m, 0.0, g), None), promote=KEEP, ref=lambda x, m, v: np.where(m, v, x),
-                          samples=lambda t: [(t((3, 4)), t((3, 4)) > 0, 0.5), (t((3, 4)), t((4,)) > 0, 2)],
+                          samples=lambda t: [(t((3, 4)), t.mask((3, 4)), 0.5), (t((3, 4)), t.mask((4,)), 2)],
                           doc="value where mask is true, else self.")
 
 eq = elementwise("eq(Tensor self, Tensor other) -> Tensor", E.eq, ref=np.equal, promote=TO_BOOL, symbol="==", special=POINTS, doc="self == other.")

@@ -1,7 +1,7 @@
-"""The short way for small elementwise work on the cpu.
+"""The short way for elementwise calls on dense operands.
 
 A call of one or two operands whose dtypes, device and layout were seen before, with no mode on the stack, goes from its operator to NumPy
-without binding, promotion or allocation: the general path taught the entry (`learn`), and anything unusual goes back to it. An entry
+(small work on the cpu) or to a flat kernel without binding, promotion or allocation: the general path taught the entry (`learn`), and anything unusual goes back to it. An entry
 depends on the operands' keys only, never on sizes; results are the general path's to the last bit, because both run the plan's function.
 
 What it costs is in docs/performance: about 2 us without and 3 us with grad for 64 floats.
@@ -9,6 +9,7 @@ What it costs is in docs/performance: about 2 us without and 3 us with grad for 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -33,10 +34,10 @@ _new_tensor, _new_storage, _new_node = Tensor.__new__, Storage.__new__, Elementw
 class Entry:
     """What is known of a call: the function, the result's dtype and key, constants seen, and the backward per set of wanted gradients."""
 
-    __slots__ = ("backwards", "const_dtype", "consts", "dtype", "key", "limit", "op", "plan", "run")
+    __slots__ = ("backwards", "const_dtype", "consts", "dtype", "key", "limit", "op", "plan", "program", "run")
 
-    def __init__(self, op: Op, plan: Any, program: Any, d: Any) -> None:
-        self.op, self.plan, self.run, self.dtype, self.limit = op, plan, program.function, d, program.small
+    def __init__(self, op: Op, plan: Any, program: Any, d: Any, limit: int) -> None:
+        self.op, self.plan, self.program, self.run, self.dtype, self.limit = op, plan, program, program.function, d, limit
         self.key = key_of(d, CPU, False, True)
         self.const_dtype = plan.scalars[0] if plan.scalars else None
         self.consts: dict[Any, Any] = {}
@@ -57,9 +58,10 @@ def learn(op: Op, args: tuple[Any, ...], key: Any) -> None:
         op.fast.clear()
     plan, tensors, values = op.kind.plan(op, args)  # type: ignore[attr-defined]  # elementwise
     program, used = plan.program(op.schema.name, plan.stores)
-    small = all(t.device is CPU and t._key & CONTIGUOUS and t._inference is False for t in tensors) and any(t._shape for t in tensors)
-    if small and len(plan.stores) == 1 and used == tuple(range(len(tensors))) and not program.indexed and len(plan.scalars) == len(values) and use_numpy(CPU, 1):
-        op.fast[key] = Entry(op, plan, program, plan.stores[0])
+    device = tensors[0].device
+    plain = all(t.device is device and t._key & CONTIGUOUS for t in tensors) and any(t._shape for t in tensors)
+    if plain and len(plan.stores) == 1 and used == tuple(range(len(tensors))) and not program.indexed and len(plan.scalars) == len(values):
+        op.fast[key] = Entry(op, plan, program, plan.stores[0], program.small if use_numpy(device, 1) else -1)
 
 
 def _result(r: Any, entry: Entry) -> Tensor:
@@ -72,6 +74,15 @@ def _result(r: Any, entry: Entry) -> Tensor:
     return out
 
 
+def _kernel(entry: Entry, tensors: tuple[Tensor, ...], values: tuple[Any, ...]) -> Tensor | None:
+    """The call as a flat kernel; None where the general path must take it (small work on the cpu whose arrays are not made yet, empty tensors)."""
+    shape = tensors[0]._shape
+    if entry.limit >= 0 and math.prod(shape) <= entry.limit:
+        return None
+    results = entry.program.run_flat(tensors, values, shape, tensors[0].device)
+    return None if results is None else results[0]
+
+
 def _record(entry: Entry, tensors: tuple[Tensor, ...], values: tuple[Any, ...], out: Tensor) -> None:
     """The node of a call of the short way, as the general path makes it."""
     edges = tuple([None if not t._rg else (t._node, t._nr) if t._node is not None else (grad_accumulator(t), 0) for t in tensors])
@@ -82,7 +93,7 @@ def _record(entry: Entry, tensors: tuple[Tensor, ...], values: tuple[Any, ...], 
         backward = entry.backwards[mask] = entry.plan.backward(entry.op, args, mask, (out,))
     node = _new_node(ElementwiseNode)
     node.edges, node.seq, node.n_out, node.extras = edges, next_sequence(), 1, None
-    node.backward, node.values, node.shapes, node.out_shape, node.device = backward, values, tuple([t._shape for t in tensors]), out._shape, CPU
+    node.backward, node.values, node.shapes, node.out_shape, node.device = backward, values, tuple([t._shape for t in tensors]), out._shape, out.device
     node.saved = node.save(tensors, (out,), edges) if backward.needed else ()
     out._rg, out._node = True, node
 
@@ -107,16 +118,20 @@ def unary(op: Op) -> Callable[[Tensor], Tensor]:
 
     def f(self: Tensor) -> Tensor:
         entry = fast.get(self._key)
-        a = self._arr
-        if entry is None or a is None or self._view is not None or a.size > entry.limit or state.stack or state.inference or anomaly.mode.on:
+        if entry is None or self._view is not None or state.stack or state.inference or anomaly.mode.on:
             result: Tensor = call(op, (self, *rest))
             if entry is None:
                 learn(op, (self, *rest), self._key)
             return result
-        r = quiet.run(entry.run, a)
-        if r.__class__ is not ndarray or r is a:
+        a = self._arr
+        out: Any
+        if a is not None and a.size <= entry.limit:
+            r = quiet.run(entry.run, a)
+            out = _result(r, entry) if r.__class__ is ndarray and r is not a else None
+        else:
+            out = _kernel(entry, (self,), ())
+        if out is None:
             return call(op, (self, *rest))  # type: ignore[no-any-return]
-        out = _result(r, entry)
         if self._rg and state.grad and op.differentiable:
             _record(entry, (self,), (), out)
         return out
@@ -145,16 +160,20 @@ def binary(op: Op, reflected: bool, convert: Callable[[Any], Any]) -> Callable[[
         if cls is float or cls is int:
             key: Any = (self._key, cls, reflected)
             entry = fast.get(key)
-            a = self._arr
-            if entry is None or a is None or self._view is not None or a.size > entry.limit or state.stack or state.inference or anomaly.mode.on:
+            if entry is None or self._view is not None or state.stack or state.inference or anomaly.mode.on:
                 return slow(self, other, key)
-            b = entry.consts.get(other)
-            if b is None:
-                b = entry.const(other)
-            r = quiet.run(entry.run, a, b)
-            if r.__class__ is not ndarray:
+            a = self._arr
+            out: Any
+            if a is not None and a.size <= entry.limit:
+                b = entry.consts.get(other)
+                if b is None:
+                    b = entry.const(other)
+                r = quiet.run(entry.run, a, b)
+                out = _result(r, entry) if r.__class__ is ndarray else None
+            else:
+                out = _kernel(entry, (self,), (other,))
+            if out is None:
                 return slow(self, other, None)
-            out = _result(r, entry)
             if differentiable and self._rg and state.grad:
                 _record(entry, (self,), (other,), out)
             return out
@@ -163,17 +182,19 @@ def binary(op: Op, reflected: bool, convert: Callable[[Any], Any]) -> Callable[[
         first, second = (other, self) if reflected else (self, other)
         key = (first._key, second._key)
         entry = fast.get(key)
-        a, b = first._arr, second._arr
-        if (entry is None or a is None or b is None or first._view is not None or second._view is not None or a.size > entry.limit or b.size > entry.limit
-                or state.stack or state.inference or anomaly.mode.on):
+        if entry is None or first._view is not None or second._view is not None or state.stack or state.inference or anomaly.mode.on:
             return slow(self, other, key)
-        try:
-            r = quiet.run(entry.run, a, b)
-        except ValueError:  # shapes that do not broadcast: the general path says so in its own words
+        a, b = first._arr, second._arr
+        if a is not None and b is not None and a.size <= entry.limit and b.size <= entry.limit:
+            try:
+                r = quiet.run(entry.run, a, b)
+            except ValueError:  # shapes that do not broadcast: the general path says so in its own words
+                return slow(self, other, None)
+            out = _result(r, entry) if r.__class__ is ndarray and r.flags.c_contiguous else None
+        else:
+            out = _kernel(entry, (first, second), ()) if first._shape == second._shape else None
+        if out is None:
             return slow(self, other, None)
-        if r.__class__ is not ndarray or not r.flags.c_contiguous:
-            return slow(self, other, None)
-        out = _result(r, entry)
         if differentiable and (first._rg or second._rg) and state.grad:
             _record(entry, (first, second), (), out)
         return out

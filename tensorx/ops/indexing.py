@@ -86,7 +86,7 @@ def advanced(op: str, t: Tensor, indices: Sequence[Tensor | None]) -> tuple[Ints
     out = []
     for d, i in used:
         s = layout.expanded_strides(i._shape, i._get_strides(), common)
-        out.append(Index(i, (*(0 for _ in lead), *s, *(0 for _ in tail)), t._shape[d], own[d]))
+        out.append(Index(i, (*(0 for _ in lead), *s, *(0 for _ in tail)), t._shape[d], own[d], op != "embedding"))
     return shape, strides, out
 
 

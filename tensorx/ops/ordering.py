@@ -51,7 +51,7 @@ def _np_extreme(accumulate: Any) -> Any:
 
 
 def _np_sort(x: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
-    order = np.argsort(-x if descending else x, axis=dim, kind="stable")
+    order = np.argsort(-(x * 1.0) if descending else x, axis=dim, kind="stable")
     return np.take_along_axis(x, order, dim), order
 
 
@@ -66,7 +66,7 @@ cummin = row("cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", 
              doc="Running minimum along dim with its last index.", **ROWS)
 sort = row("sort(Tensor self, int dim=-1, bool descending=False, *, bool stable=False) -> (Tensor values, Tensor indices)", SORT, None, _scattered,
            ref=_np_sort, dtypes="bif", samples=lambda t: [(t((3, 4)),), (t((2, 5, 3)), 1, True)], doc="Values along dim in stable order, and where they were.")
-nonzero = row("nonzero(Tensor self) -> Tensor", DYNAMIC, None, NONDIFF, ref=np.argwhere, samples=lambda t: [(t((3, 4)) > 0,), (t.index((2, 3, 2), 2),)],
+nonzero = row("nonzero(Tensor self) -> Tensor", DYNAMIC, None, NONDIFF, ref=np.argwhere, samples=lambda t: [(t.mask((3, 4)),), (t((2, 3, 2)),)],
               doc="The coordinates of nonzero elements, one row each.")
 
 
@@ -107,7 +107,7 @@ def movedim(x: Tensor, source: Any, destination: Any) -> Tensor:
 
 
 @composite("masked_select(Tensor self, Tensor mask) -> Tensor", ref=lambda x, m: np.broadcast_to(x, np.broadcast_shapes(x.shape, m.shape))[
-    np.broadcast_to(m, np.broadcast_shapes(x.shape, m.shape))], samples=lambda t: [(t((3, 4)), t((3, 4)) > 0)], doc="The elements where mask is true, as a vector.")
+    np.broadcast_to(m, np.broadcast_shapes(x.shape, m.shape))], samples=lambda t: [(t((3, 4)), t.mask((3, 4))), (t((3, 1)), t.mask((4,)))], doc="The elements where mask is true, as a vector.")
 def masked_select(x: Tensor, mask: Tensor) -> Tensor:
     from tensorx.ops.layout import broadcast_shapes
     if mask.dtype is not dtypes.bool_:

@@ -21,7 +21,8 @@ from tensorx.kernels.geometry import geometry
 from tensorx.kernels.spec import KernelSpec, Operand
 from tensorx.ops import build, expr_kernel, expr_numpy, layout
 from tensorx.ops import expr as E
-from tensorx.tensor import Tensor, empty, wrap
+from tensorx.storage import Storage
+from tensorx.tensor import CONTIGUOUS, Tensor, check_supported, empty, make, wrap
 
 NUMPY_LIMIT = 1 << 15  # elements x intrinsics up to which one NumPy call beats a ctypes call and a kernel
 Layouts = tuple[tuple[int, ...], ...]
@@ -37,7 +38,7 @@ def use_numpy(device: registry.device, elements: int, limit: int = NUMPY_LIMIT) 
 class Program:
     """``outputs`` over ``arg`` leaves (compute dtypes of ``inputs``) and ``scalar`` leaves; results are stored as ``stores``."""
 
-    __slots__ = ("function", "indexed", "inputs", "launchers", "name", "outputs", "scalars", "small", "stores")
+    __slots__ = ("flats", "function", "indexed", "inputs", "launchers", "name", "outputs", "scalars", "small", "stores")
 
     def __init__(self, name: str, outputs: Sequence[E.Expr], inputs: Sequence[dtype], stores: Sequence[dtype], scalars: Sequence[dtype] = ()) -> None:
         self.name, self.inputs, self.stores, self.scalars = name, tuple(inputs), tuple(stores), tuple(scalars)
@@ -47,6 +48,7 @@ class Program:
         cost = sum(x.op not in E.LEAVES for x in E.topological(self.outputs))
         self.small = NUMPY_LIMIT // max(cost, 2)
         self.launchers: dict[Any, tuple[Any, KernelSpec]] = {}
+        self.flats: dict[registry.device, Flat] = {}
 
     def arrays(self, values: Sequence[Any]) -> list[Any]:
         """Scalars as 0-d arrays of their dtypes, for the NumPy lane."""
@@ -58,11 +60,38 @@ class Program:
         runtime = device.runtime or registry.open(device)
         if use_numpy(device, math.prod(shape), self.small):
             return self._run_numpy(ins, values, shape, outs)
+        if all(t._key & CONTIGUOUS and t._shape == shape for t in (*ins, *(outs or ()))):
+            results = self.run_flat(ins, values, shape, device, outs)
+            if results is not None:
+                return results
         if outs is None:
             strides = layout.like_strides(shape, [(t._shape, t._get_strides()) for t in ins])
             outs = [empty(shape, d, device, strides) for d in self.stores]
         if 0 not in shape and device.type != "meta":
             self._launch(runtime, device, ins, values, shape, outs)
+        return outs
+
+    def run_flat(self, ins: Sequence[Tensor], values: Sequence[Any], shape: tuple[int, ...], device: registry.device,
+                 outs: Sequence[Tensor] | None = None) -> Sequence[Tensor] | None:
+        """Run over dense operands of one shape: one axis, nothing to work out. None where that does not apply (empty, or 2**31 elements)."""
+        n = math.prod(shape)
+        if not 0 < n < 2**31 or device.type == "meta":
+            return None
+        flat = self.flats.get(device)
+        if flat is None:
+            flat = self.flats[device] = Flat(self, device)
+        runtime = flat.runtime
+        if outs is None:
+            outs = [make(Storage(runtime.alloc(n * d.itemsize), n * d.itemsize, device), shape, None, 0, d) for d in self.stores]
+        args: list[Any] = []
+        for t in outs:
+            args += (t._storage.handle(), t._offset)
+        for t in ins:
+            args += (t._storage.handle(), t._offset)
+        if values:
+            args += scalar_args(self.scalars, values)
+        args.append(n)
+        runtime.launch(flat.kernel, flat.grid(n), args)
         return outs
 
     def _run_numpy(self, ins: Sequence[Tensor], values: Sequence[Any], shape: tuple[int, ...], outs: Sequence[Tensor] | None) -> Sequence[Tensor]:
@@ -107,6 +136,29 @@ class Program:
         ins = tuple(Operand(f"x{i}", d.code, d.compute.code, a) for i, (d, a) in enumerate(zip(self.inputs, access[n:], strict=True)))
         body = expr_kernel.emit(self.outputs, [o.name for o in outs])
         return named(KernelSpec("elementwise", self.name, outs, ins, scalar_names(self.scalars), body, width, rank, self.indexed))
+
+
+class Flat:
+    """A Program's kernel for dense operands on one device, with the grids of sizes seen."""
+
+    __slots__ = ("grids", "kernel", "runtime", "spec")
+
+    def __init__(self, program: Program, device: registry.device) -> None:
+        for d in program.stores:
+            check_supported(d, device)
+        self.spec = program.spec(("c",) * (len(program.stores) + len(program.inputs)), 1, "i32")
+        self.kernel = build.kernel(device, self.spec)
+        self.runtime = registry.open(device)
+        self.grids: dict[int, Any] = {}
+
+    def grid(self, n: int) -> Any:
+        """The launch geometry for ``n`` elements."""
+        found = self.grids.get(n)
+        if found is None and self.runtime.capabilities.dialect != "c":
+            if len(self.grids) > 1024:
+                self.grids.clear()
+            found = self.grids[n] = geometry(self.spec, self.runtime.capabilities, n)
+        return found
 
 
 def named(spec: KernelSpec) -> KernelSpec:

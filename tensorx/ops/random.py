@@ -134,7 +134,7 @@ KEYS = "Seed seed, Seed offset, ScalarType dtype, Device device"
 SHAPED = {"samples": lambda t: [((3, 4), 0.0, 1.0, 7, 3)]}
 
 
-def _statistic(*args: Any) -> Any:
+def _statistic(*args: Any, **kwargs: Any) -> Any:
     """Random rows are tested by distribution and by recorded bits, not by an oracle of values."""
     raise NotImplementedError("random rows have no value oracle")
 

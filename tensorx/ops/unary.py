@@ -17,11 +17,16 @@ def _erf(x):  # type: ignore[no-untyped-def]  # array in, array out
     return special.erf(x)
 
 
+def _erfc(x):  # type: ignore[no-untyped-def]  # array in, array out
+    from scipy import special
+    return special.erfc(x)
+
+
 neg = elementwise("neg(Tensor self) -> Tensor", lambda x: -x, lambda g, out, x: -g, ref=np.negative, special=POINTS, dtypes="ifc", symbol="neg",
                   doc="-self.")
 abs = elementwise("abs(Tensor self) -> Tensor", E.abs, lambda g, out, x: _abs_vjp(g, out, x), ref=np.abs, special=POINTS, dtypes="ifc", symbol="abs",
                   doc="Absolute value; of a complex number its real magnitude.")
-sign = elementwise("sign(Tensor self) -> Tensor", E.sign, lambda g, out, x: zero(g), ref=lambda x: np.where(np.isnan(x), 0, np.sign(x)), dtypes="bif",
+sign = elementwise("sign(Tensor self) -> Tensor", E.sign, lambda g, out, x: zero(g), ref=lambda x: np.where(np.isnan(x), 0, np.sign(x * 1)), dtypes="bif",
                    special=POINTS, doc="-1, 0 or 1; 0 for NaN.")
 
 
@@ -79,7 +84,7 @@ atanh = elementwise("atanh(Tensor self) -> Tensor", E.atanh, lambda g, out, x: g
 erf = elementwise("erf(Tensor self) -> Tensor", E.erf, lambda g, out, x: g * E.exp(-(x * x)) * (2 / math.sqrt(math.pi)), promote=TO_FLOAT, ref=_erf,
                   dtypes="bif", special=POINTS, doc="Error function.")
 erfc = elementwise("erfc(Tensor self) -> Tensor", E.erfc, lambda g, out, x: g * E.exp(-(x * x)) * (-2 / math.sqrt(math.pi)), promote=TO_FLOAT,
-                   ref=lambda x: 1 - _erf(x), domain=(-2.0, 2.0), dtypes="bif", doc="Complementary error function.")
+                   ref=lambda x: _erfc(x), domain=(-2.0, 2.0), dtypes="bif", doc="Complementary error function.")
 floor = elementwise("floor(Tensor self) -> Tensor", lambda x: E.floor(x) if x.dtype.is_floating_point else x, lambda g, out, x: zero(g), ref=np.floor,
                     dtypes="if", special=POINTS, doc="Rounded down.")
 ceil = elementwise("ceil(Tensor self) -> Tensor", lambda x: E.ceil(x) if x.dtype.is_floating_point else x, lambda g, out, x: zero(g), ref=np.ceil,

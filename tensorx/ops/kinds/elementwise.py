@@ -142,11 +142,12 @@ class Elementwise:
         n = op.extra.count(TENSOR)
         rest = [p.default for p in op.schema.params[n:]]
         if set(op.extra[:n]) == {TENSOR} and set(op.extra[n:]) <= {STATIC} and REQUIRED not in rest:
-            d = next(d for d in (dtypes.float32, dtypes.int32, dtypes.bool_, dtypes.complex64) if "bifc"[d.kind] in op.dtypes)
-            args = [E.arg(i, dtypes.bool_ if i < op.promote.skip else d) for i in range(n)]
-            body = op.body(*args, *rest)
-            if isinstance(body, E.Expr) and list(body.args) == args:
-                table.INTRINSIC_OPS.setdefault(body.op, op)
+            for d in (dtypes.float32, dtypes.int32, dtypes.bool_, dtypes.complex64):
+                if "bifc"[d.kind] in op.dtypes:
+                    args = [E.arg(i, dtypes.bool_ if i < op.promote.skip else d) for i in range(n)]
+                    body = op.body(*args, *rest)
+                    if isinstance(body, E.Expr) and list(body.args) == args:
+                        table.INTRINSIC_OPS.setdefault(body.op, op)
 
     def plan(self, op: Op, args: tuple[Any, ...]) -> tuple[Plan, list[Tensor], list[Any]]:
         """The plan of a call (cached), its tensors and its run-time numbers."""

@@ -35,6 +35,7 @@ class Index:
     strides: Ints
     extent: int
     step: int
+    wrap: bool = False  # negative indices count from the end (only in indexing with brackets)
 
 
 @dataclass
@@ -119,7 +120,7 @@ def _offsets(op: Op, shape: Ints, strides: Ints, indices: Sequence[Index], base:
         flat = i.tensor._storage.bytes().view(i.tensor.dtype.np)
         size = flat.itemsize
         values = np.ndarray(shape, flat.dtype, flat, i.tensor._offset * size, [s * size for s in i.strides]).astype(np.int64)
-        bad = (values < -i.extent) | (values >= i.extent)
+        bad = (values < (-i.extent if i.wrap else 0)) | (values >= i.extent)
         if bad.any():
             position = int(bad.argmax())
             faults.raise_index(op.schema.name, position, int(values.flat[position]), i.extent)
@@ -187,11 +188,12 @@ def _launch(family: str, op: Op, plan: Take | Put, out: Tensor, out_strides: Int
     width = "i32" if reach < 2**31 and layout.index_width(sizes, merged) == "i32" else "i64"
     operands = [Operand(n, t.dtype.code, t.dtype.compute.code, a) for n, t, a in
                 zip(["y0", "x0", *(f"i{j}" for j in range(len(plan.indices)))], [out, other, *(i.tensor for i in plan.indices)], access, strict=True)]
-    key = (device, family, tuple(operands), len(sizes), width, params)
+    wrap = any(i.wrap for i in plan.indices)
+    key = (device, family, tuple(operands), len(sizes), width, wrap, params)
     spec = op.plans.get(key)
     if spec is None:
         spec = op.plans[key] = named(KernelSpec(family, op.schema.name.strip("_"), (operands[0],), tuple(operands[1:]), (("code", "i32"),), "", width, len(sizes),
-                                                params=(("n_index", len(plan.indices)), ("error", True), *params)))
+                                                params=(("n_index", len(plan.indices)), ("error", True), ("wrap", wrap), *params)))
     cell = faults.cell(device)
     args: list[Any] = [x for t in (out, other, *(i.tensor for i in plan.indices)) for x in (t._storage.handle(), t._offset)]
     args += [cell.buffer, cell.reserve(op.schema.name, [i.extent for i in plan.indices]), *sizes]

@@ -47,7 +47,7 @@ class RowKind:
         kept = tuple(n for i, n in enumerate(shape) if i not in reduced)
         if program.single and any(x.op in ("row_max", "row_min", "row_argmax", "row_argmin") for x in program.nodes):
             check_not_empty(op, shape, reduced, kept)
-        keepdim = "keepdim" not in position or args[position["keepdim"]]
+        keepdim = args[position["keepdim"]] if "keepdim" in position else self.name == "ROWWISE"
         final = tuple(1 if i in reduced else n for i, n in enumerate(shape)) if keepdim else kept
         outs = None if out is None else written(op, out, [shape if e else final for e in program.elements], program.stores, tensors)
         if outs is not None:
