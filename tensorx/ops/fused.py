@@ -35,8 +35,7 @@ class Step:
         tensors, rule, names, values = args
         device = dispatch.device_of(op, list(tensors))
         shape = tensors[0]._shape
-        targets = tensors[: len(out)] if out is None else out
-        stores = tuple(t.dtype for t in targets)
+        stores = None if out is None else tuple(t.dtype for t in out)
         key = (rule, names, tuple(t.dtype for t in tensors), stores)
         found = op.plans.get(key)
         if found is None:
@@ -45,13 +44,14 @@ class Step:
         layout.broadcast_shapes(op.schema.name, *[t._shape for t in tensors])
         return tuple(program.run([tensors[i] for i in used], values, shape, device, out))
 
-    def trace(self, rule: Callable[..., Any], names: tuple[str, ...], tensors: Sequence[Tensor], stores: Sequence[Any]) -> Any:
+    def trace(self, rule: Callable[..., Any], names: tuple[str, ...], tensors: Sequence[Tensor], stores: Sequence[Any] | None) -> Any:
         """The rule as a Program in the first tensor's compute dtype."""
         d = tensors[0].dtype.compute
         leaves = [E.cast(E.arg(i, t.dtype.compute), d) for i, t in enumerate(tensors)]
         scalar = d.real if d.kind >= dtypes.FLOAT else d
         results = rule(*leaves, **{n: E.scalar(i, scalar) for i, n in enumerate(names)})
         results = results if isinstance(results, tuple) else (results,)
+        stores = stores or [t.dtype for t in tensors[: len(results)]]
         name = getattr(rule, "__name__", "") or getattr(getattr(rule, "func", None), "__name__", "step")
         return pruned(name, results, [t.dtype for t in tensors], stores, [scalar] * len(names))
 
@@ -96,13 +96,15 @@ class FusedBackward:
         raise AssertionError("BACKWARD rows are not differentiable")
 
 
-def _trivial() -> Any:
+def _trivial(reads: tuple[Any, ...]) -> tuple[Any, ...]:
     """A fused gradient rule to sample `_backward` with: that of x * y in x."""
+    d = reads[0].dtype
+
     class Rule:
-        program, _ = pruned("mul_backward", [E.arg(0, dtypes.float32) * E.arg(1, dtypes.float32)], [dtypes.float32] * 2, [dtypes.float32], ())
-    return Rule
+        program, _ = pruned("mul_backward", [E.arg(0, d.compute) * E.arg(1, d.compute)], [d] * 2, [d], ())
+    return reads, Rule, (), reads[0]._shape
 
 
 backward_row = row("_backward(Tensor[] reads, Any backward, Any values, Any shape) -> Tensor[]", FusedBackward(), None, NONDIFF,
                    ref=lambda reads, backward, values, shape: [np.asarray(reads[0]) * np.asarray(reads[1])], dtypes="f",
-                   samples=lambda t: [((t((3, 4)), t((3, 4))), _trivial(), (), (3, 4))], doc="A traced gradient rule, run as one kernel.")
+                   samples=lambda t: [_trivial((t((3, 4)), t((3, 4))))], doc="A traced gradient rule, run as one kernel.")

@@ -16,7 +16,7 @@ def _solve(a: Any, b: Any, left: bool) -> Any:
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise ShapeError(f"linalg.solve: A must be batches of square matrices, but they are {a.shape[-2] if a.ndim > 1 else 1} by {a.shape[-1]} matrices")
     vector = b.ndim == 1 or (b.ndim == a.ndim - 1 and b.shape == a.shape[:-1])
-    wide = np.float64 if a.dtype == np.float64 else np.complex128 if a.dtype == np.complex128 else a.dtype
+    wide = np.result_type(a.dtype, np.float32) if a.dtype.kind in "fc" else np.float32  # LAPACK has no half precision; bfloat16 is not NumPy's
     rhs = b[..., None] if vector else b
     if not left:
         a, rhs = np.swapaxes(a, -1, -2), np.swapaxes(rhs, -1, -2)

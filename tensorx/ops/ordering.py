@@ -71,7 +71,7 @@ nonzero = row("nonzero(Tensor self) -> Tensor", DYNAMIC, None, NONDIFF, ref=np.a
 
 
 @composite("argsort(Tensor self, int dim=-1, bool descending=False, *, bool stable=False) -> Tensor",
-           ref=lambda *a, **k: _np_sort(*a, **k)[1], samples=lambda t: [(t((3, 4)),), (t((2, 5, 3)), 1, True)], doc="The order that sorts along dim.")
+           ref=lambda *a, **k: _np_sort(*a, **k)[1], dtypes="bif", samples=lambda t: [(t((3, 4)),), (t((2, 5, 3)), 1, True)], doc="The order that sorts along dim.")
 def argsort(x: Tensor, dim: int, descending: bool, stable: bool) -> Tensor:
     return sort(x, dim, descending)[1]  # type: ignore[no-any-return]
 

@@ -140,7 +140,7 @@ def _gelu_vjp(g, out, x, approximate):  # type: ignore[no-untyped-def]  # Exprs,
 gelu = elementwise("gelu(Tensor self, *, str approximate='none') -> Tensor", _gelu, _gelu_vjp, dtypes="f",
                    ref=lambda x, approximate="none": x * 0.5 * (1 + (_erf(x / math.sqrt(2)) if approximate == "none" else
                                                                    np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))),
-                   samples=lambda t: [(t((3, 4)),), (t((3, 4)), {"approximate": "tanh"})], doc="x times the normal distribution function of x.")
+                   samples=lambda t: [(t((3, 4)),), (t((3, 4)), {"approximate": "tanh"})], ulp=256.0, doc="x times the normal distribution function of x.")
 silu = elementwise("silu(Tensor self) -> Tensor", lambda x: x * E.sigmoid(x), lambda g, out, x: g * _silu_slope(x), dtypes="f",
                    ref=lambda x: x / (1 + np.exp(-x)), doc="x * sigmoid(x).")
 
