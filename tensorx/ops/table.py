@@ -113,7 +113,19 @@ class Op:
 
 OPS: dict[str, Op] = {}
 BY_NAME: dict[str, list[Op]] = {}
-INTRINSIC_OPS: dict[str, Op] = {}  # intrinsic -> the row whose body is just that intrinsic
+_intrinsic_ops: dict[str, Op] = {}
+
+
+def intrinsic_op(name: str) -> Op:
+    """The row whose body is just the intrinsic ``name``, by which a rule that uses it is differentiated again."""
+    if not _intrinsic_ops:
+        for op in OPS.values():
+            found = op.kind.intrinsic(op) if op.kind.name == "ELEMENTWISE" else None  # type: ignore[attr-defined]  # this kind's own
+            if found is not None:
+                _intrinsic_ops.setdefault(found, op)
+    if name not in _intrinsic_ops:
+        raise NotImplementedError(f"intrinsic_op: no row has the body E.{name}, so a rule that uses it cannot be differentiated twice")
+    return _intrinsic_ops[name]
 
 
 def find(name: str) -> Op:
@@ -145,5 +157,5 @@ def check_dtype(op: Op, d: dtype) -> None:
         raise DTypeError(f"{op.schema.name}: operands must be {' or '.join(words[c] for c in op.dtypes)}; got {d.name}. Hint: cast with .to()")
 
 
-__all__ = ["ASKED", "BOOL", "BY_NAME", "COND", "DEFAULT", "FLOAT", "INTRINSIC_OPS", "KEEP", "NONDIFF", "OPS", "TO_BOOL", "TO_FLOAT", "TO_LONG", "Op", "Promote", "check_dtype",
-           "find", "register"]
+__all__ = ["ASKED", "BOOL", "BY_NAME", "COND", "DEFAULT", "FLOAT", "KEEP", "NONDIFF", "OPS", "TO_BOOL", "TO_FLOAT", "TO_LONG", "Op", "Promote", "check_dtype",
+           "find", "intrinsic_op", "register"]

@@ -139,15 +139,20 @@ class Elementwise:
         """Sort the parameters into tensors, run-time numbers and static arguments; note rows that are one intrinsic."""
         kind = {"Tensor": TENSOR, "Scalar": SCALAR, "float": FLOAT_ARG, "Seed": SEED}
         op.extra = tuple(kind.get(p.type, STATIC) for p in op.schema.params)
+
+    def intrinsic(self, op: Op) -> str | None:
+        """The intrinsic that the row's body is, with its operands in order and nothing else; None for other bodies."""
         n = op.extra.count(TENSOR)
         rest = [p.default for p in op.schema.params[n:]]
-        if set(op.extra[:n]) == {TENSOR} and set(op.extra[n:]) <= {STATIC} and REQUIRED not in rest:
-            for d in (dtypes.float32, dtypes.int32, dtypes.bool_, dtypes.complex64):
-                if "bifc"[d.kind] in op.dtypes:
-                    args = [E.arg(i, dtypes.bool_ if i < op.promote.skip else d) for i in range(n)]
-                    body = op.body(*args, *rest)
-                    if isinstance(body, E.Expr) and list(body.args) == args:
-                        table.INTRINSIC_OPS.setdefault(body.op, op)
+        if set(op.extra[:n]) != {TENSOR} or set(op.extra[n:]) - {STATIC} or REQUIRED in rest:
+            return None
+        for d in (dtypes.float32, dtypes.int32, dtypes.bool_, dtypes.complex64):
+            if "bifc"[d.kind] in op.dtypes:
+                args = [E.arg(i, dtypes.bool_ if i < op.promote.skip else d) for i in range(n)]
+                body = op.body(*args, *rest)
+                if isinstance(body, E.Expr) and list(body.args) == args:
+                    return body.op
+        return None
 
     def plan(self, op: Op, args: tuple[Any, ...]) -> tuple[Plan, list[Tensor], list[Any]]:
         """The plan of a call (cached), its tensors and its run-time numbers."""
