@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tensorx.devices import registry
@@ -12,6 +13,7 @@ from tensorx.kernels.spec import KernelSpec
 
 _lock = threading.Lock()
 _kernels: dict[tuple[registry.device, KernelSpec], Any] = {}
+_watchers: list[list[Any]] = []
 
 
 def kernel(device: registry.device, spec: KernelSpec) -> Any:
@@ -31,10 +33,23 @@ def program(device: registry.device, specs: Sequence[KernelSpec]) -> None:
     generator = importlib.import_module("tensorx.kernels.generator")
     cache = importlib.import_module("tensorx.kernels.cache")
     source = generator.render(list(specs), runtime.capabilities)
+    for sources in _watchers:
+        sources.append(source)
     key = (source.text, runtime.fingerprint)
     loaded = cache.load(key, lambda: runtime.build(source), lambda blob: runtime.load(blob, source))
     for spec in specs:
         _kernels[device, spec] = loaded[spec.entry]
+
+
+@contextlib.contextmanager
+def watching() -> Iterator[list[Any]]:
+    """Collects the `Source` of every program that is built meanwhile."""
+    sources: list[Any] = []
+    _watchers.append(sources)
+    try:
+        yield sources
+    finally:
+        _watchers.remove(sources)
 
 
 def forget() -> None:
