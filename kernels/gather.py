@@ -11,8 +11,9 @@ Sizes: ``n0 .. n{R-1}``, then for every index operand its extent and the source'
 Strides: ``y0``, ``x0``, ``i0``, ... over the R coordinates; a coordinate that an index replaces has stride 0 in
 ``x0``.
 
-The source element is at ``x0_o + sum_j index_j * t_j + sum_r c_r * x0_s_r``. Indices from -e to -1 count from the
-end. A bad index reads as 0, so the caller rejects an extent of 0 (with a non-empty output) itself.
+The source element is at ``x0_o + sum_j index_j * t_j + sum_r c_r * x0_s_r``. With ``wrap`` (the
+default) indices from -e to -1 count from the end. A bad index reads as 0, so the caller rejects an extent of 0 (with a
+non-empty output) itself.
 
 Access ``'k'`` of an index operand promises that it does not change along the last coordinate (its last stride is
 passed, and is 0): a CPU then copies along the last axis in a plain loop.
@@ -20,8 +21,9 @@ passed, and is 0): a CPU then copies along the last axis in a plain loop.
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorx.errors import RenderError
@@ -74,12 +76,14 @@ def is_hoisted(spec: KernelSpec) -> bool:
     return all(operand.access in ("k", "b") for operand in index_operands(spec))
 
 
-def read_index(operand: Operand, coords: Sequence[str], position: str, error: bool, bad: str) -> str:
-    """Statements that declare ``w<j>``, the wrapped index of operand ``i<j>``, and do ``bad`` for a bad one."""
+def read_index(operand: Operand, coords: Sequence[str], position: str, error: bool, bad: str, wrap: bool) -> str:
+    """Statements that declare ``w<j>``, the index of operand ``i<j>``, and do ``bad`` for a bad one. With ``wrap``,
+    negative indices count from the end.
+    """
     j = operand.name[1:]
     lines = [
         f"const i64 r{j} = TX_LOAD_{operand.dtype}(i{j}_p, {indexing.offset(operand, coords)});",
-        f"i64 w{j} = r{j} < 0 ? r{j} + e{j} : r{j};",
+        f"i64 w{j} = r{j} < 0 ? r{j} + e{j} : r{j};" if wrap else f"i64 w{j} = r{j};",
     ]
     report = f"TX_FAIL(err_p, code + {j}, {position}, r{j}); " if error else ""
     return "\n".join([*lines, f"if (w{j} < 0 || w{j} >= e{j}) {{ {report}{bad} }}"])
@@ -95,11 +99,16 @@ def group(caps: Capabilities) -> int:
     return indexing.group(caps, heavy=caps.cpu_like)
 
 
+def reader(spec: KernelSpec) -> Callable[..., str]:
+    """:func:`read_index` as the spec's ``wrap`` says."""
+    return functools.partial(read_index, wrap=spec.param("wrap", True))
+
+
 def context(spec: KernelSpec, caps: Capabilities) -> dict[str, Any]:
     """Names that the template uses beside the common ones."""
     return {
         "X": indexing, "group": group(caps), "span": span(caps), "indices": index_operands(spec),
-        "hoisted": is_hoisted(spec), "read_index": read_index, "error": spec.param("error", True),
+        "hoisted": is_hoisted(spec), "read_index": reader(spec), "error": spec.param("error", True),
     }  # fmt: skip
 
 

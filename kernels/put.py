@@ -4,9 +4,9 @@ Operands: output ``y0`` (the destination, updated in place), inputs ``x0`` (the 
 i32), all walked over the same R coordinates of the values. ``body`` assigns ``v0`` (``v0r``, ``v0i``), in the compute
 dtype of ``y0``, from ``x0`` and scalars; it defaults to a cast of ``x0``.
 
-Params: ``n_index`` and ``error`` as for :mod:`tensorx.kernels.gather` (a bad index stores nothing); ``accumulate``
-none | add | mul | max | min; ``deterministic``. Sizes and strides as for gather, with ``y0`` in the place of the
-source: the destination is at ``y0_o + sum_j index_j * t_j + sum_r c_r * y0_s_r``.
+Params: ``n_index``, ``error`` and ``wrap`` as for :mod:`tensorx.kernels.gather` (a bad index stores nothing);
+``accumulate`` none | add | mul | max | min; ``deterministic``. Sizes and strides as for gather, with ``y0`` in the
+place of the source: the destination is at ``y0_o + sum_j index_j * t_j + sum_r c_r * y0_s_r``.
 
 Without ``deterministic`` each coordinate is a work item, and duplicates meet in atomics: native where the dialect has
 them, else a compare-and-swap loop on the 32 or 64 bit word around the element (so that a buffer's size is a multiple
@@ -160,7 +160,7 @@ def context(spec: KernelSpec, caps: Capabilities) -> dict[str, Any]:
     d = dialect(caps.dialect)
     return {
         "X": indexing, "group": indexing.group(caps, deterministic, single=True), "value": value(spec),
-        "indices": gather.index_operands(spec), "hoisted": gather.is_hoisted(spec), "read_index": gather.read_index,
+        "indices": gather.index_operands(spec), "hoisted": gather.is_hoisted(spec), "read_index": gather.reader(spec),
         "error": spec.param("error", True), "accumulate": accumulate, "combine": combine,
         "deterministic": deterministic,
         "atomic": [] if deterministic or accumulate == "none" else atomic(spec, d, caps),

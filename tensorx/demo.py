@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -162,7 +161,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             parser.error("argument --plot: needs matplotlib. Hint: pip install 'tensorx-gpu[plot]'")
     device = tx.device(args.device)
     total = args.epochs * -(-len(digits.load("cpu")[0]) // BATCH)
-    with contextlib.closing(tqdm(total=total, desc=str(device), unit="step", file=sys.stderr)) as bar:
+    with contextlib.closing(tqdm(total=total, desc=str(device), unit="step", disable=None)) as bar:
         result = train(device, args.epochs, args.seed, bar)
     print(report(result))
     if args.losses:

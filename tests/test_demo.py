@@ -11,7 +11,7 @@ import pytest
 import tensorx as tx
 from tensorx import demo
 
-# The first 50 losses from seed 0, written by: python -m tensorx demo --device cpu --epochs 3 --losses FILE
+# The first 50 losses of: python -m tensorx demo --device cpu --losses FILE
 RECORDED = Path(__file__).with_name("data") / "demo_losses.json"
 
 

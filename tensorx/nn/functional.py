@@ -115,7 +115,7 @@ def _renorm_rows(weight: Any, input: Any, max_norm: float, norm_type: float) -> 
     """
     rows = input.reshape(-1)
     found = weight[rows]
-    norm = found.norm(norm_type, 1, keepdim=True)
+    norm = found.abs().pow(norm_type).sum(1, keepdim=True).pow(1 / norm_type)
     weight[rows] = tx.where(norm > max_norm, found * (max_norm / (norm + 1e-7)), found)
 
 
@@ -133,8 +133,32 @@ def conv2d(
     dilation: Any = 1,
     groups: int = 1,
 ) -> Any:
-    """Cross-correlate (N, C, H, W) or (C, H, W) with weight (out, C / groups, kh, kw)."""
-    return tx.conv2d(input, weight, bias, stride, padding, dilation, groups)
+    """Cross-correlate (N, C, H, W) or (C, H, W) with weight (out, C / groups, kh, kw).
+
+    ``padding`` is a number, one for each dimension, 'valid' (none) or 'same' (as large an output as the input).
+    """
+    return _convolve(tx.conv2d, 2, input, weight, bias, stride, padding, dilation, groups)
+
+
+def _convolve(
+    op: Any, ndim: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
+) -> Any:
+    """``op`` with 'same' and 'valid' spelled out."""
+    if not isinstance(padding, str):
+        return op(input, weight, bias, stride, padding, dilation, groups)
+    if padding == "valid":
+        return op(input, weight, bias, stride, 0, dilation, groups)
+    strides, dilations = (tuple(v) if isinstance(v, (tuple, list)) else (v,) * ndim for v in (stride, dilation))
+    if padding != "same":
+        raise RuntimeError(f"conv{ndim}d: argument 'padding' must be a number, 'same' or 'valid'; got '{padding}'.")
+    if any(s != 1 for s in strides):
+        raise RuntimeError("padding='same' is not supported for strided convolutions")
+    totals = [d * (k - 1) for d, k in zip(dilations, weight.shape[2:])]
+    out = op(input, weight, bias, 1, [total - total // 2 for total in totals], dilation, groups)
+    for dim, total in enumerate(totals, start=-ndim):
+        if total % 2:  # an odd total pads one more behind than before: padded alike, the first output is one too many
+            out = out.narrow(dim, 1, out.size(dim) - 1)
+    return out
 
 
 # Losses ---------------------------------------------------------------------------------------------------------------

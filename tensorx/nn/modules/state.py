@@ -119,7 +119,7 @@ class StateMixin:
         or unexpected key, raises a RuntimeError that lists every problem.
         """
         if not isinstance(state_dict, Mapping):
-            raise TypeError(f"load_state_dict: argument 'state_dict' must be a mapping; got {type(state_dict).__name__}.")
+            raise TypeError(f"load_state_dict: argument 'state_dict' must be a dict; got {type(state_dict).__name__}.")
         metadata = getattr(state_dict, "_metadata", None)
         state = OrderedDict(state_dict)
         if metadata is not None:
