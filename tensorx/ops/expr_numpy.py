@@ -51,6 +51,8 @@ def _ipow(a: Array, b: Array) -> Array:
 
 
 def _pow(a: Array, b: Array) -> Array:
+    if not b.ndim and b == 2:  # one exponent for all, and the one that matters: a product is exact and 20 times cheaper
+        return a * a
     return np.power(a, b) if a.dtype.kind in "fc" else _ipow(a, b)
 
 

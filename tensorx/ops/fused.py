@@ -88,23 +88,29 @@ class FusedBackward:
 
     def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
         """Run the rule's Program."""
-        reads, backward, values, shape = args
-        return tuple(backward.program.run(reads, values, shape, reads[0].device if reads else None, out))
+        reads, backward, values, shapes, shape, device = args
+        return tuple(backward.run(reads, values, shapes, shape, device))
 
     def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any) -> Node:
         """Under create_graph rules run as ops instead."""
         raise AssertionError("BACKWARD rows are not differentiable")
 
 
-def _trivial(reads: tuple[Any, ...]) -> tuple[Any, ...]:
+class _Product:
     """A fused gradient rule to sample `_backward` with: that of x * y in x."""
-    d = reads[0].dtype
 
-    class Rule:
+    @staticmethod
+    def run(reads: Sequence[Tensor], values: Any, shapes: Any, shape: Any, device: Any) -> Any:
+        """The rule's Program."""
+        d = reads[0].dtype
         program, _ = pruned("mul_backward", [E.arg(0, d.compute) * E.arg(1, d.compute)], [d] * 2, [d], ())
-    return reads, Rule, (), reads[0]._shape
+        return program.run(reads, values, shape, device)
 
 
-backward_row = row("_backward(Tensor[] reads, Any backward, Any values, Any shape) -> Tensor[]", FusedBackward(), None, NONDIFF,
-                   ref=lambda reads, backward, values, shape: [np.asarray(reads[0]) * np.asarray(reads[1])], dtypes="f",
-                   samples=lambda t: [_trivial((t((3, 4)), t((3, 4))))], doc="A traced gradient rule, run as one kernel.")
+def _sample(reads: tuple[Any, ...]) -> tuple[Any, ...]:
+    return reads, _Product, (), (), reads[0]._shape, reads[0].device
+
+
+backward_row = row("_backward(Tensor[] reads, Any backward, Any values, Any shapes, Any shape, Any device) -> Tensor[]", FusedBackward(), None, NONDIFF,
+                   ref=lambda reads, *rest: [np.asarray(reads[0]) * np.asarray(reads[1])], dtypes="f",
+                   samples=lambda t: [_sample((t((3, 4)), t((3, 4))))], doc="A traced gradient rule, run as one kernel.")

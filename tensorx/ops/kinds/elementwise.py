@@ -6,6 +6,7 @@ per set of wanted gradients, with unneeded outputs pruned and casts in the store
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,10 +18,11 @@ from tensorx.errors import DTypeError, GradError
 from tensorx.ops import dispatch, layout, record, table
 from tensorx.ops import expr as E
 from tensorx.ops.outputs import prepare_outputs
-from tensorx.ops.program import Program
+from tensorx.ops.program import Program, use_numpy
+from tensorx.ops.rowprogram import RowProgram
 from tensorx.ops.schema import REQUIRED
 from tensorx.ops.table import Op
-from tensorx.tensor import CONTIGUOUS, Tensor
+from tensorx.tensor import CONTIGUOUS, Tensor, make
 
 TENSOR, SCALAR, FLOAT_ARG, SEED, STATIC = "Tensor", "Scalar", "float", "Seed", "static"
 
@@ -60,10 +62,15 @@ class Plan:
 
 def pruned(name: str, exprs: Sequence[E.Expr], inputs: Sequence[dtype], stores: Sequence[dtype], scalars: Sequence[dtype]) -> tuple[Program, tuple[int, ...]]:
     """A Program that takes only the inputs it reads, and their numbers."""
-    used = tuple(sorted(E.used(exprs, "arg")))
-    renumber = {old: new for new, old in enumerate(used)}
-    exprs = E.substitute(exprs, lambda x: E.arg(renumber[x.attr], x.dtype) if x.op == "arg" else None)
+    exprs, used = renumber(exprs)
     return Program(name, exprs, [inputs[i] for i in used], stores, scalars), used
+
+
+def renumber(exprs: Sequence[E.Expr]) -> tuple[list[E.Expr], tuple[int, ...]]:
+    """The Exprs over inputs 0, 1, ... and which inputs these were."""
+    used = tuple(sorted(E.used(exprs, "arg")))
+    place = {old: new for new, old in enumerate(used)}
+    return E.substitute(exprs, lambda x: E.arg(place[x.attr], x.dtype) if x.op == "arg" else None), used
 
 
 def common_dtype(op: Op, args: Sequence[Any], kinds: Sequence[str]) -> dtype:
@@ -215,7 +222,7 @@ def same_device(op: Op, tensors: list[Tensor]) -> tuple[list[Tensor], Any]:
 class Backward:
     """The traced gradient rule for one set of wanted gradients."""
 
-    __slots__ = ("dtypes", "exprs", "needed", "op", "out_dtypes", "program", "reads", "wanted")
+    __slots__ = ("dtypes", "exprs", "needed", "op", "out_dtypes", "parts", "program", "reads", "sources", "wanted")
 
     def __init__(self, op: Op, plan: Plan, args: Sequence[Any], mask: tuple[bool, ...], outputs: Sequence[Tensor]) -> None:
         self.op = op
@@ -233,7 +240,44 @@ class Backward:
         self.exprs = [E.cast(cotangents[i], d.compute) for i, d in zip(self.wanted, metas, strict=True)]
         dtypes_of = (*plan.inputs, *(t.dtype for t in outputs), *(t.dtype for t in outputs))
         self.program, self.reads = pruned(op.schema.name + "_backward", self.exprs, dtypes_of, metas, plan.scalars)
+        self.sources = dtypes_of
+        self.parts: dict[tuple[bool, ...], list[tuple[Any, tuple[int, ...], list[int]]]] = {}
         self.needed = tuple(r for r in self.reads if r < n_in or r >= n_in + n_out)
+
+
+    def run(self, reads: Sequence[Tensor], values: Sequence[Any], shapes: Sequence[tuple[int, ...]], out_shape: tuple[int, ...], device: Any) -> Any:
+        """One cotangent per wanted input. Those of broadcast operands are summed by reduce kernels whose load is the rule, without a temporary."""
+        summed = tuple([shapes[i] != out_shape for i in self.wanted])
+        if True not in summed or use_numpy(device, math.prod(out_shape), self.program.small):
+            return self.program.run(reads, values, out_shape, device)
+        parts = self.parts.get(summed)
+        if parts is None:
+            parts = self.parts[summed] = list(self._split(summed))
+        by_number = dict(zip(self.reads, reads, strict=True))
+        results: list[Any] = [None] * len(self.wanted)
+        for program, numbers, places in parts:
+            ins = [by_number[n] for n in numbers]
+            if isinstance(program, Program):
+                found = program.run(ins, values, out_shape, device)
+            else:
+                shape = shapes[self.wanted[places[0]]]
+                lead = len(out_shape) - len(shape)
+                axes = tuple(i for i in range(len(out_shape)) if i < lead or (shape[i - lead] == 1 and out_shape[i] != 1))
+                found = [make(r._storage, shape, None, 0, r.dtype) for r in program.run(ins, values, out_shape, axes, device)]
+            for place, r in zip(places, found, strict=True):
+                results[place] = r
+        return results
+
+    def _split(self, summed: tuple[bool, ...]) -> Any:
+        """The rule in parts: one Program for the cotangents that keep the shape, one RowProgram for each summed one."""
+        name = self.program.name
+        keep = [i for i, s in enumerate(summed) if not s]
+        if keep:
+            yield *pruned(name, [self.exprs[i] for i in keep], self.sources, [self.dtypes[i] for i in keep], self.program.scalars), keep
+        for i, s in enumerate(summed):
+            if s:
+                renumbered, used = renumber([E.row_sum(self.exprs[i])])
+                yield RowProgram(name + "_sum", renumbered, [self.sources[n] for n in used], [self.dtypes[i]], self.program.scalars, [False]), used, [i]
 
 
 class ElementwiseNode(Node):
@@ -279,9 +323,9 @@ class ElementwiseNode(Node):
         if create_graph:
             results: Any = self.differentiable(reads)
         elif state.stack:
-            results = dispatch.call(table.OPS["_backward"], (tuple(reads), backward, tuple(self.values), self.out_shape))
+            results = dispatch.call(table.OPS["_backward"], (tuple(reads), backward, tuple(self.values), self.shapes, self.out_shape, self.device))
         else:
-            results = backward.program.run(reads, self.values, self.out_shape, self.device)
+            results = backward.run(reads, self.values, self.shapes, self.out_shape, self.device)
         out: list[Any] = [None] * len(self.edges)
         for i, d, r in zip(backward.wanted, backward.dtypes, results, strict=True):
             shape = self.shapes[i]
