@@ -31,3 +31,15 @@ for _d in _dtypes.ALL:
     globals()[_d.name] = _d
 globals().update({name: d for name, d in _dtypes.ALIASES.items()})
 from math import e, inf, nan, pi
+_ROOMS = ("data", "nn", "optim", "utils")  # loaded when first named: plain tensor programs start without them
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        import importlib
+        return importlib.import_module(f"tensorx.{name}")
+    raise AttributeError(f"module 'tensorx' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_ROOMS})

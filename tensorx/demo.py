@@ -123,9 +123,10 @@ def plot(results: Sequence[Result], path: str) -> None:
 
 def report(result: Result) -> str:
     """What the demo prints at the end."""
+    from tensorx.devices import registry
     from tensorx.kernels import cache
 
-    runtime = tx.devices.registry.open(result.device)
+    runtime = registry.open(result.device)
     made = cache.counters
     lines = (
         ("test accuracy", f"{100 * result.accuracy:.2f} % ({result.correct} of {result.tested} images)"),
