@@ -39,6 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="LANE",
         help="cpu, cpu-numpy, opencl:pocl, null ...: repeat or separate by commas; default: every lane that is present",
     )
+    parser.addoption("--full", action="store_true", help="conformance: every dtype with every layout on every lane")
 
 
 def words(text: str) -> list[str]:
@@ -100,10 +101,20 @@ def cpu_opened_as(lane: str):
     name = registry.resolve("cpu")
     usual = name.runtime
     object.__setattr__(name, "runtime", cpu_runtime(lane))
+    forget_ways()
     try:
         yield
     finally:
         object.__setattr__(name, "runtime", usual)
+        forget_ways()
+
+
+def forget_ways() -> None:
+    """Drop what calls have learned: an entry of the short way goes to the runtime it was learned on."""
+    from tensorx.ops.table import OPS
+
+    for op in OPS.values():
+        op.fast.clear()
 
 
 @pytest.fixture
