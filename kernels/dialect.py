@@ -55,6 +55,7 @@ C = Dialect(
         "TX_PARALLEL(work)": "TX_PRAGMA(omp parallel for schedule(static) num_threads(tx_threads) if((work) > 32768))",
         "TX_DYNAMIC(work)": "TX_PRAGMA(omp parallel for schedule(dynamic) num_threads(tx_threads) if((work) > 32768))",
         "TX_SIMD": "TX_PRAGMA(omp simd)",
+        "TX_SIMD_SHORT": "TX_PRAGMA(omp simd)",
         "TX_MALLOC(bytes)": "__builtin_malloc(bytes)",
         "TX_FREE(p)": "__builtin_free(p)",
         "TX_CAS_u32(p, old, new)": "__sync_val_compare_and_swap((uint32_t *)(p), old, new)",
@@ -79,6 +80,7 @@ OPENCL = Dialect(
         TX_BARRIER="barrier(CLK_LOCAL_MEM_FENCE)",
         TX_BARRIER_GLOBAL="barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)",
         TX_SIMD='_Pragma("clang loop vectorize(assume_safety)")',
+        TX_SIMD_SHORT='_Pragma("clang loop vectorize(assume_safety) unroll(disable)")',
     ),
     calls={
         "TX_KERNEL(gx, gy, gz)": "__kernel __attribute__((reqd_work_group_size(gx, gy, gz))) void",

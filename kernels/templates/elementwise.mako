@@ -66,22 +66,31 @@ ${T.coords("o", names[:-2], outer, index)}
 % endif
 const ${index} stop = top + height < rows ? top + height : rows;
 const i32 count = (i32)(left + width < cols ? width : cols - left);
+% if transposed:
+const i32 strip = ${" || ".join(f"{o.name}_s{rank - 1} > {o.name}_s{rank - 2}" for o in transposed)} ? ${strip} : count;
+for (i32 from = 0; from < count; from += strip) {
+const i32 upto = count - from < strip ? count - from : strip;
+% endif
 for (${index} r = top; r < stop; ++r) {
 % for o in each:
 <%
     place = offset(o, names[:-2] + (["r"] if rank > 1 else []))
-    step = "left" if o.access == "c" else f"left * {o.name}_s{rank - 1}"
+    column = "(left + from)" if transposed else "left"
+    step = column if o.access == "c" else f"{column} * {o.name}_s{rank - 1}"
 %>\
 ${T.pointer(o, o.name + "_q", step if place == "0" else f"{place} + {step}")}
 % endfor
 % if spec.uses_index:
-const u64 first = (${"(u64)o * rows + r" if outer else "(u64)r"}) * cols + left;
+const u64 first = (${"(u64)o * rows + r" if outer else "(u64)r"}) * cols + left${" + from" if transposed else ""};
 % endif
 TX_SIMD
-for (i32 c = 0; c < count; ++c) {
+for (i32 c = 0; c < ${"upto" if transposed else "count"}; ++c) {
 ${element(inner, "_q", "first + c")}\
 }
 }
+% if transposed:
+}
+% endif
 }
 % endif
 }

@@ -24,7 +24,7 @@ for (; i + ${lanes} <= len; i += ${lanes}) {
 % for o in each:
 ${moved(o, "_v", base, down(o, "i"))}
 % endfor
-TX_SIMD
+${"TX_SIMD_SHORT" if how.blocked else "TX_SIMD"}
 for (i32 j = 0; j < ${lanes}; ++j) {
 ${loads("_v", lambda o: down(o, "j"), f"{position} + i + j")}\
 ${how.into("lane%s[j]", "v0%s", ordered=True)}

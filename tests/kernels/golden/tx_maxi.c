@@ -33,7 +33,7 @@ TX_KERNEL(1, 1, 1) tx_maxi(TX_GLOBAL f32 *y0_p, i64 y0_o, TX_GLOBAL i64 *y1_p, i
           i32 i = 0;
           for (; i + 32 <= len; i += 32) {
             TX_GLOBAL const f32 *x0_v = x0_r + (i);
-            TX_SIMD_SHORT
+            TX_SIMD
             for (i32 j = 0; j < 32; ++j) {
               f32 x0 = TX_LOAD_f32(x0_v, j);
               f32 v0; i32 v0_k = t + i + j;
