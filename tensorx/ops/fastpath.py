@@ -89,7 +89,7 @@ def _record(entry: Entry, tensors: tuple[Tensor, ...], values: tuple[Any, ...], 
     mask = tuple([e is not None for e in edges])
     backward = entry.backwards.get(mask)
     if backward is None:
-        args = tuple(values[0] if a is None else a for a in _aligned(entry, tensors))
+        args = _aligned(entry, tensors, values)
         backward = entry.backwards[mask] = entry.plan.backward(entry.op, args, mask, (out,))
     node = _new_node(ElementwiseNode)
     node.edges, node.seq, node.n_out, node.extras = edges, next_sequence(), 1, None
@@ -98,8 +98,8 @@ def _record(entry: Entry, tensors: tuple[Tensor, ...], values: tuple[Any, ...], 
     out._rg, out._node = True, node
 
 
-def _aligned(entry: Entry, tensors: tuple[Tensor, ...]) -> list[Any]:
-    """Arguments in schema order, None for the number: its place is where no tensor leaf is."""
+def _aligned(entry: Entry, tensors: tuple[Tensor, ...], values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Arguments in schema order: the number stands where the plan has no tensor leaf."""
     found = iter(tensors)
     out: list[Any] = []
     for leaf, kind in zip(entry.plan.leaves, entry.op.extra, strict=True):
@@ -107,8 +107,8 @@ def _aligned(entry: Entry, tensors: tuple[Tensor, ...]) -> list[Any]:
             break
         while leaf.op == "cast":
             leaf = leaf.args[0]
-        out.append(next(found) if leaf.op == "arg" else None)
-    return [*out, *(p.default for p in entry.op.schema.params[len(out):])]
+        out.append(next(found) if leaf.op == "arg" else values[0])
+    return (*out, *(p.default for p in entry.op.schema.params[len(out):]))
 
 
 def unary(op: Op) -> Callable[[Tensor], Tensor]:

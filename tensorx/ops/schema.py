@@ -7,6 +7,7 @@ From a schema come the binder, overload choice, ``axis=`` for ``dim=``, varargs 
 
 from __future__ import annotations
 
+import functools
 import numbers
 import re
 from collections.abc import Callable, Sequence
@@ -38,7 +39,7 @@ class Param:
         return text if self.default is REQUIRED else f"{text}={self.default}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Schema:
     """A parsed signature. ``returns`` are the result names (empty string where unnamed)."""
 
@@ -49,23 +50,44 @@ class Schema:
     returns: tuple[str, ...]
     returns_list: bool
 
-    @property
+    @functools.cached_property
     def tensors(self) -> tuple[int, ...]:
         """Positions of the parameters that hold one tensor."""
         return tuple(i for i, p in enumerate(self.params) if p.type == "Tensor")
 
-    @property
+    @functools.cached_property
     def is_method(self) -> bool:
         """A first parameter called self makes a method."""
         return bool(self.params) and self.params[0].name == "self"
 
-    @property
+    @functools.cached_property
+    def names(self) -> frozenset[str]:
+        """Parameter names."""
+        return frozenset(p.name for p in self.params)
+
+    @functools.cached_property
+    def most(self) -> int:
+        """How many arguments may be given by position."""
+        return sum(not p.keyword for p in self.params)
+
+    @functools.cached_property
+    def least(self) -> int:
+        """How many arguments have no default (they come first, unless keyword only: then no positional call can do)."""
+        required = [i for i, p in enumerate(self.params) if p.default is REQUIRED]
+        return required[-1] + 1 if required else 0
+
+    @functools.cached_property
+    def defaults(self) -> tuple[Any, ...]:
+        """Default values, by position."""
+        return tuple(p.default for p in self.params)
+
+    @functools.cached_property
     def varargs(self) -> bool:
         """Whether sizes may be given as separate arguments (PyTorch's rule: the list is the only positional parameter)."""
         rest = self.positional
         return len(rest) == 1 and rest[0].type == "int[]"
 
-    @property
+    @functools.cached_property
     def positional(self) -> tuple[Param, ...]:
         """Parameters after self that may be given by position."""
         return tuple(p for p in self.params[self.is_method:] if not p.keyword)
@@ -222,6 +244,8 @@ def describe(x: Any) -> str:
 
 def convert(schema: Schema, p: Param, x: Any, numbers_for_tensors: bool) -> Any:
     """``x`` as the parameter wants it, or Mismatch with the error text."""
+    if p.type == "Tensor" and getattr(x, "_is_tensor", False):
+        return x
     if x is None and p.optional:
         return None
     try:
@@ -235,29 +259,27 @@ def convert(schema: Schema, p: Param, x: Any, numbers_for_tensors: bool) -> Any:
 
 def bind(schema: Schema, args: Sequence[Any], kwargs: dict[str, Any], numbers_for_tensors: bool = False) -> tuple[Any, ...]:
     """Arguments in schema order, converted, defaults filled in. Raises Mismatch (a TypeError)."""
-    params = schema.params
-    if schema.varargs and len(args) > schema.is_method and not (len(args) == 1 + schema.is_method and not _is_int(args[-1])):
-        args = (*args[: schema.is_method], args[schema.is_method:])
-    if len(args) > sum(not p.keyword for p in params):
-        raise Mismatch(f"{schema.name}: takes at most {sum(not p.keyword for p in params)} positional arguments; got {len(args)}. Hint: {schema.text}")
-    if kwargs:
-        names = {p.name for p in params}
-        kwargs = {(k if k in names else ALIASES.get(k, k)): v for k, v in kwargs.items()}
-    out = []
-    for i, p in enumerate(params):
-        if i < len(args):
-            if p.name in kwargs:
-                raise Mismatch(f"{schema.name}: argument '{p.name}' was given twice")
-            value = args[i]
-        elif p.name in kwargs:
-            value = kwargs[p.name]
+    params, method = schema.params, schema.is_method
+    if schema.varargs and len(args) > method and not (len(args) == 1 + method and not _is_int(args[-1])):
+        args = (*args[:method], args[method:])
+    if len(args) > schema.most:
+        raise Mismatch(f"{schema.name}: takes at most {schema.most} positional arguments; got {len(args)}. Hint: {schema.text}")
+    out = [convert(schema, p, value, numbers_for_tensors) for p, value in zip(params, args, strict=False)]
+    if not kwargs and len(out) >= schema.least:
+        return (*out, *schema.defaults[len(out):])
+    names = schema.names
+    kwargs = {(k if k in names else ALIASES.get(k, k)): v for k, v in kwargs.items()}
+    for p in params[: len(out)]:
+        if p.name in kwargs:
+            raise Mismatch(f"{schema.name}: argument '{p.name}' was given twice")
+    for p in params[len(out):]:
+        if p.name in kwargs:
+            out.append(convert(schema, p, kwargs[p.name], numbers_for_tensors))
         elif p.default is not REQUIRED:
             out.append(p.default)
-            continue
         else:
             raise Mismatch(f"{schema.name}: argument '{p.name}' is missing. Hint: {schema.text}")
-        out.append(convert(schema, p, value, numbers_for_tensors))
-    unknown = kwargs.keys() - {p.name for p in params}
+    unknown = kwargs.keys() - names
     if unknown:
         raise Mismatch(f"{schema.name}: got an unexpected keyword argument '{sorted(unknown)[0]}'. Hint: {schema.text}")
     return tuple(out)
