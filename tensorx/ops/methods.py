@@ -9,7 +9,7 @@ from tensorx.devices import registry
 from tensorx.dtypes import dtype as DType
 from tensorx.ops.outputs import resize
 from tensorx.storage import Storage
-from tensorx.tensor import Tensor, key_of, make
+from tensorx.tensor import Size, Tensor, key_of, make
 
 
 def detach(self: Tensor) -> Tensor:
@@ -122,11 +122,24 @@ def iterate(self: Tensor) -> Any:
 
 
 METHODS: dict[str, Any] = {
+    "_legacy": staticmethod(legacy),
     "detach": detach, "detach_": detach_, "set_": set_, "resize_": resize_, "conj": conj, "data": property(_get_data, _set_data),
     "T": property(transpose_property), "mT": property(matrix_transpose), "register_hook": hooks.register_hook, "retain_grad": hooks.retain_grad,
     "register_post_accumulate_grad_hook": hooks.register_post_accumulate_grad_hook, "__iter__": iterate,
     **{f"new_{n}": _new(n) for n in ("zeros", "ones", "full", "empty", "tensor")},
 }
+
+
+def legacy(*args: Any, device: Any = None) -> Tensor:
+    """``tensorx.Tensor(2, 3)`` (uninitialised) and ``tensorx.Tensor([1, 2])``, in the default dtype, as ``torch.Tensor``."""
+    from tensorx import dtypes
+    from tensorx.ops import factories
+    d = dtypes.get_default_dtype()
+    if len(args) == 1 and isinstance(args[0], Tensor):
+        return args[0].detach().to(d)  # type: ignore[attr-defined, no-any-return]
+    if len(args) == 1 and not isinstance(args[0], int | Size):
+        return factories.tensor(args[0], dtype=d, device=device)
+    return factories.empty(*args, dtype=d, device=device) if args else factories.empty(0, dtype=d, device=device)
 
 
 def is_tensor(obj: Any) -> bool:
@@ -146,3 +159,14 @@ def set_default_device(device: Any) -> None:
     >>> tensorx.set_default_device("cpu")
     """
     registry.set_default(device if device is not None else "cpu")
+
+
+def get_default_device() -> registry.device:
+    """The device of factories that name none.
+
+    >>> import tensorx
+    >>> with tensorx.device("meta"):
+    ...     tensorx.get_default_device()
+    device(type='meta')
+    """
+    return registry.resolve()
