@@ -191,6 +191,8 @@ def adopt(array: np.ndarray[Any, Any]) -> Buffer:
     >>> int(a[0, 0])
     7
     """
-    if not array.flags.forc:
-        raise ValueError("adopt: argument 'array' must be one block of memory (C- or Fortran-contiguous)")
+    if not array.flags.forc:  # axes in another order, as NumPy gives for permuted operands
+        array = array.transpose(sorted(range(array.ndim), key=lambda axis: -array.strides[axis]))
+        if not array.flags.c_contiguous:
+            raise ValueError("adopt: argument 'array' must be one block of memory, with its axes in any order")
     return array.ravel(order="K").view(_U8).view(Buffer)

@@ -48,7 +48,7 @@ div_mode = elementwise("div.Tensor_mode(Tensor self, Tensor other, *, str roundi
 remainder = elementwise("remainder(Tensor self, Tensor other) -> Tensor", lambda a, b: E.remainder(a, b),
                         lambda g, out, a, b: (g, -(g * E.floordiv(a, b))), ref=np.remainder, dtypes="if", symbol="%",
                         doc="Remainder with the divisor's sign.")
-fmod = elementwise("fmod(Tensor self, Tensor other) -> Tensor", lambda a, b: E.fmod(a, b), lambda g, out, a, b: (g, -(g * E.truncdiv(a, b))),
+fmod = elementwise("fmod(Tensor self, Tensor other) -> Tensor", lambda a, b: E.fmod(a, b), lambda g, out, a, b: (g, -(g * E.trunc(a / b))),
                    ref=np.fmod, dtypes="if", doc="Remainder with the dividend's sign.")
 
 
@@ -128,6 +128,10 @@ bitwise_left_shift = elementwise("bitwise_left_shift(Tensor self, Tensor other) 
                                  symbol="<<", doc="self * 2 ** other; 0 where the shift reaches the width.")
 bitwise_right_shift = elementwise("bitwise_right_shift(Tensor self, Tensor other) -> Tensor", E.shr, ref=np.right_shift, dtypes="i", domain=(0, 6),
                                   symbol=">>", doc="Arithmetic shift to the right; the sign where the shift reaches the width.")
+real = elementwise("_real(Tensor self) -> Tensor", E.real, lambda g, out, x: E.complex(g, 0), ref=np.real, dtypes="c", doc="The real part, as a copy.")
+imag = elementwise("_imag(Tensor self) -> Tensor", E.imag, lambda g, out, x: E.complex(0, g), ref=np.imag, dtypes="c", doc="The imaginary part, as a copy.")
+complex = elementwise("complex(Tensor real, Tensor imag) -> Tensor", E.complex, lambda g, out, a, b: (E.real(g), E.imag(g)),
+                      ref=lambda a, b: a + 1j * b, dtypes="f", doc="The complex numbers with these real and imaginary parts.")
 atan2 = elementwise("atan2(Tensor self, Tensor other) -> Tensor", E.atan2, lambda g, out, a, b: (g * b / (a * a + b * b), -(g * a) / (a * a + b * b)),
                     promote=TO_FLOAT, ref=np.arctan2, dtypes="bif", doc="Angle of the point (other, self).")
 hypot = elementwise("hypot(Tensor self, Tensor other) -> Tensor", E.hypot, lambda g, out, a, b: (g * a / out, g * b / out), ref=np.hypot, dtypes="f",

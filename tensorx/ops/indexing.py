@@ -244,7 +244,7 @@ def _embedding_vjp(g: Tensor, weight_meta: Any, indices: Tensor, padding_idx: in
 
 embedding = taking("embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, bool sparse=False) -> Tensor",
                      _embedding_body, _embedding_vjp, ref=lambda weight, indices, padding_idx=-1: weight[indices],
-                     samples=lambda t: [(t((5, 3)), t.index((2, 4), 5)), (t((5, 3)), t.index((6,), 5), 2)], doc="Rows of a weight matrix.")
+                     samples=lambda t: [(t((5, 3)), t.index((2, 4), 5)), (t((5, 3)), t.index((6,), 2), 4)], doc="Rows of a weight matrix.")
 
 
 @composite("flip(Tensor self, int[] dims) -> Tensor", ref=np.flip, samples=lambda t: [(t((2, 3, 4)), (0, 2)), (t((3,)), (0,))],

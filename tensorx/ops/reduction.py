@@ -64,8 +64,8 @@ def _prod_vjp(g: Tensor, self: Tensor, self_meta: Any, dim: Any, keepdim: bool) 
         return g
     one = factories.ones(tuple(1 if i == d else n for i, n in enumerate(x._shape)), dtype=x.dtype, device=x.device)
     n = x._shape[d]
-    left = joining.cat((one, x.narrow(d, 0, max(n - 1, 0))), d).narrow(d, 0, n).cumprod(d)
-    right = joining.cat((one, x.flip(d).narrow(d, 0, max(n - 1, 0))), d).narrow(d, 0, n).cumprod(d).flip(d)
+    left = joining.cat((one, x.narrow(d, 0, builtin_max(n - 1, 0))), d).narrow(d, 0, n).cumprod(d)
+    right = joining.cat((one, x.flip(d).narrow(d, 0, builtin_max(n - 1, 0))), d).narrow(d, 0, n).cumprod(d).flip(d)
     return restore(g, self_meta, dim, keepdim) * (left * right).conj().reshape(self_meta.shape)
 
 

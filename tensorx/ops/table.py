@@ -120,8 +120,7 @@ def intrinsic_op(name: str) -> Op:
     """The row whose body is just the intrinsic ``name``, by which a rule that uses it is differentiated again."""
     if not _intrinsic_ops:
         for op in OPS.values():
-            found = op.kind.intrinsic(op) if op.kind.name == "ELEMENTWISE" else None  # type: ignore[attr-defined]  # this kind's own
-            if found is not None:
+            for found in op.kind.intrinsics(op) if op.kind.name == "ELEMENTWISE" else ():  # type: ignore[attr-defined]  # this kind's own
                 _intrinsic_ops.setdefault(found, op)
     if name not in _intrinsic_ops:
         raise NotImplementedError(f"intrinsic_op: no row has the body E.{name}, so a rule that uses it cannot be differentiated twice")

@@ -147,19 +147,20 @@ class Elementwise:
         kind = {"Tensor": TENSOR, "Scalar": SCALAR, "float": FLOAT_ARG, "Seed": SEED}
         op.extra = tuple(kind.get(p.type, STATIC) for p in op.schema.params)
 
-    def intrinsic(self, op: Op) -> str | None:
-        """The intrinsic that the row's body is, with its operands in order and nothing else; None for other bodies."""
+    def intrinsics(self, op: Op) -> list[str]:
+        """The intrinsics (one a dtype class at most) that the row's body is, with its operands in order and nothing else."""
         n = op.extra.count(TENSOR)
         rest = [p.default for p in op.schema.params[n:]]
         if set(op.extra[:n]) != {TENSOR} or set(op.extra[n:]) - {STATIC} or REQUIRED in rest:
-            return None
+            return []
+        found = []
         for d in (dtypes.float32, dtypes.int32, dtypes.bool_, dtypes.complex64):
             if "bifc"[d.kind] in op.dtypes:
                 args = [E.arg(i, dtypes.bool_ if i < op.promote.skip else d) for i in range(n)]
                 body = op.body(*args, *rest)
                 if isinstance(body, E.Expr) and list(body.args) == args:
-                    return body.op
-        return None
+                    found.append(body.op)
+        return found
 
     def plan(self, op: Op, args: tuple[Any, ...]) -> tuple[Plan, list[Tensor], list[Any]]:
         """The plan of a call (cached), its tensors and its run-time numbers."""
@@ -344,7 +345,8 @@ class ElementwiseNode(Node):
         from tensorx.ops.expr_tensor import evaluate
         backward = self.backward
         full = dict(zip(backward.reads, reads, strict=True))
-        results = evaluate(backward.exprs, [full.get(i) for i in range(max(full, default=-1) + 1)], self.values)
+        tensors = [full.get(i) for i in range(max(full, default=-1) + 1)]
+        results = evaluate(backward.exprs, tensors, self.values, backward.program.scalars, self.out_shape, self.device)
         return [r if isinstance(r, Tensor) else factories.full(self.out_shape, r, dtype=d, device=self.device)
                 for r, d in zip(results, backward.dtypes, strict=True)]
 

@@ -15,7 +15,21 @@ import numpy as np
 from checking import building, layouts
 from checking.compare import bits, check_value, oracle, outputs, same
 from checking.layouts import INPUTS, OUTPUTS, Placed, laid_out
-from checking.sampling import CPU, FLOAT, INT, Case, Sampler, cases, derived, dtypes_of, is_derived, numpy_cpu, operand, seed_of, tensor_params
+from checking.sampling import (
+    CPU,
+    FLOAT,
+    INT,
+    Case,
+    Sampler,
+    cases,
+    derived,
+    dtypes_of,
+    is_derived,
+    numpy_cpu,
+    operand,
+    seed_of,
+    tensor_params,
+)
 from tensorx import dtypes
 from tensorx.devices import registry
 from tensorx.errors import ShapeError, TensorXError

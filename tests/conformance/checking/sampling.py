@@ -169,7 +169,8 @@ def _case(op: Any, d: dtypes.dtype, sample: tuple[Any, ...]) -> Case:
     args = sample[:-1] if named or (sample and isinstance(sample[-1], dict)) else sample
     positional = [p for p in op.schema.params if not p.keyword]
     if len(args) > len(positional):  # seeds and the like, which the schema wants by name
-        named |= {p.name: v for p, v in zip([p for p in op.schema.params if p.keyword], args[len(positional):], strict=False)}
+        keyword = [p.name for p in op.schema.params if p.keyword]
+        named |= dict(zip(keyword, args[len(positional) :], strict=False))
         args = args[: len(positional)]
     given = {p.name for p in positional[: len(args)]} | set(named)
     return Case(tuple(args), {**{k: v for k, v in _filled(op, d).items() if k not in given}, **named})
@@ -183,7 +184,3 @@ def accepts(op: Any, d: dtypes.dtype) -> bool:
 def dtypes_of(op: Any, caps: Any, unsigned: bool = False) -> list[dtypes.dtype]:
     """The dtypes to test a row with on a device."""
     return [d for d in (*DTYPES, *(UNSIGNED if unsigned else ())) if accepts(op, d) and caps.supports(d.code)]
-
-
-__all__ = ["BOOL", "COMPLEX", "DTYPES", "FLOAT", "INT", "Case", "Sampler", "accepts", "cases", "derived", "dtypes_of", "is_derived", "numpy_cpu", "operand", "seed_of",
-           "tensor_params"]
