@@ -1,8 +1,8 @@
 """Lint templates and rendered sources: ``python -m tensorx.kernels.check`` prints what it finds and exits with 1.
 
-Templates: no word of one API outside the prelude and the intrinsics' tables; no line that Mako would swallow or take for a
-control line; no line continuation (Mako eats it).  Sources: a program without 64-bit floats never says ``double``, not
-even by a literal without suffix; no Python ``inf``, ``nan`` or ``True`` has leaked into it.
+Templates: no word of one API outside the prelude and the intrinsics' tables; no line that Mako would swallow or take
+for a control line; no line continuation (Mako eats it).  Sources: a program without 64-bit floats never says
+``double``, not even by a literal without suffix; no Python ``inf``, ``nan`` or ``True`` has leaked into it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def check_template(name: str, text: str) -> list[str]:
     """Problems of one template, each as ``name:line: what``.
 
     >>> check_template("a.mako", "int i = get_global_id(0);\\n% fi\\n##gone")
-    ['a.mako:1: API word get_global_id outside the prelude', 'a.mako:2: stray % at line start', 'a.mako:3: ## at line start vanishes']
+    ['a.mako:1: API word get_global_id outside the prelude', 'a.mako:2: stray % at line start', 'a.mako:3: ## at line
+    start vanishes']
     """
     problems = []
     for number, line in enumerate(_blank(_DOC, _blank(_PYTHON, text)).split("\n"), 1):

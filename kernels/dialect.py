@@ -46,7 +46,8 @@ def _types(words: str) -> Mapping[str, str]:
 C = Dialect(
     name="c",
     types=_types(
-        "uint8_t, uint8_t, int8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t, uint16_t, uint16_t, float, double"
+        "uint8_t, uint8_t, int8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t, "
+        "uint16_t, uint16_t, float, double"
     ),
     words=_frozen(TX_GLOBAL="", TX_LOCAL="", TX_PRIVATE="", TX_CONSTANT="static const", TX_FN="static inline"),
     calls={
@@ -111,7 +112,8 @@ def _cuda_index(name: str, text: str) -> dict[str, str]:
 CUDA = Dialect(
     name="cuda",
     types=_types(
-        "unsigned char, unsigned char, signed char, short, unsigned short, int, unsigned int, long long, unsigned long long, unsigned short, unsigned short, float, double"
+        "unsigned char, unsigned char, signed char, short, unsigned short, int, unsigned int, "
+        "long long, unsigned long long, unsigned short, unsigned short, float, double"
     ),
     words=_frozen(
         TX_GLOBAL="",

@@ -1,10 +1,11 @@
 """The elementwise family: every output element from the input elements at the same (merged, broadcast) place.
 
-Sizes ``n0..`` (outermost first); strides per operand: none for access ``'b'``, all but the innermost for ``'c'``, all for ``'s'``.
+Sizes ``n0..`` (outermost first); strides per operand: none for access ``'b'``, all but the innermost for ``'c'``, all
+for ``'s'``.
 
-Two forms.  *Tasks* (dialect C, CPU-like devices): a task is a tile of the two innermost axes whose rows are vector loops;
-a tile is long where rows are dense, and small enough for the first-level cache where an operand may be transposed.
-*Items* (GPUs): neighbouring work items take neighbouring elements.
+Two forms.  *Tasks* (dialect C, CPU-like devices): a task is a tile of the two innermost axes whose rows are vector
+loops; a tile is long where rows are dense, and small enough for the first-level cache where an operand may be
+transposed. *Items* (GPUs): neighbouring work items take neighbouring elements.
 """
 
 from __future__ import annotations

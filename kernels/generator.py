@@ -11,6 +11,7 @@ about 100 us and is cached by (spec, capabilities).
 from __future__ import annotations
 
 import importlib
+import os
 import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FAMILIES", "family", "render", "render_kernel"]
 
-#: Kernel family -> module beside this one. The module offers ``TEMPLATE`` (file name), ``layout(spec) -> tuple[Arg, ...]``,
-#: ``geometry(spec, caps, sizes) -> Grid`` and, if the template wants more names, ``context(spec, caps) -> dict``.
+#: Kernel family -> module beside this one. The module offers ``TEMPLATE`` (file name),
+#: ``layout(spec) -> tuple[Arg, ...]``, ``geometry(spec, caps, sizes) -> Grid`` and, if the template
+#: wants more names, ``context(spec, caps) -> dict``.
 FAMILIES = {
     "elementwise": "elementwise",
     "reduce": "reduce",
@@ -67,6 +69,10 @@ def _lookup() -> Any:
     return TemplateLookup(
         directories=[str(TEMPLATES)], strict_undefined=True, input_encoding="utf-8", filesystem_checks=False
     )
+
+
+if hasattr(os, "register_at_fork"):  # another thread may have held its lock
+    os.register_at_fork(after_in_child=_lookup.cache_clear)
 
 
 @cache

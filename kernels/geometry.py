@@ -1,6 +1,7 @@
 """How many work items, in groups of what size: ``geometry(spec, caps, *sizes)``.
 
-Work-group sizes are fixed by the spec and the capabilities, never by the sizes: PoCL compiles a kernel anew for every local size.
+Work-group sizes are fixed by the spec and the capabilities, never by the sizes: PoCL compiles a kernel anew for every
+local size.
 """
 
 from __future__ import annotations
@@ -18,14 +19,16 @@ __all__ = ["Grid", "ceil_div", "geometry", "power_of_two"]
 
 @dataclass(frozen=True)
 class Grid:
-    """A launch: ``global_size`` work items in each dimension, ``local_size`` of them in a group. Dialect C takes none."""
+    """A launch: ``global_size`` work items in each dimension, ``local_size`` of them in a group. Dialect C takes
+    none."""
 
     global_size: tuple[int, ...]
     local_size: tuple[int, ...]
 
     @staticmethod
     def of(groups: Sequence[int], local: Sequence[int]) -> Grid:
-        """The grid of ``groups`` work-groups of size ``local``; a dimension of no groups still gets one (empty launches are errors).
+        """The grid of ``groups`` work-groups of size ``local``; a dimension of no groups still gets one (empty
+        launches are errors).
 
         >>> Grid.of((3,), (64,))
         Grid(global_size=(192,), local_size=(64,))

@@ -1,15 +1,17 @@
 """The reduce family: kept axes ``n0..``, reduced axes ``m0..``; any combine, any load, any finish.
 
-Params: ``kept`` K, ``reduced`` R, ``combine``, ``acc`` (accumulate code), ``finish`` (text that assigns ``y0`` from ``a0``
-and ``count``), ``stage``.  ``body`` is the load: it assigns ``v0`` (``v0r``, ``v0i``) from ``x0..``.  Sizes: K kept, R reduced,
-then ``splits`` in the partial stage, ``total`` in the final one.  Strides: K for every output, K + R for every input that is
-not ``'b'``.
+Params: ``kept`` K, ``reduced`` R, ``combine``, ``acc`` (accumulate code), ``finish`` (text that assigns ``y0`` from
+``a0`` and ``count``), ``stage``.  ``body`` is the load: it assigns ``v0`` (``v0r``, ``v0i``) from ``x0..``.
+Sizes: K kept, R reduced, then ``splits`` in the partial stage, ``total`` in the final one.  Strides: K for
+every output, K + R for every input that is not ``'b'``.
 
-One launch (stage ``full``) serves many kept elements; for few of them with long rows :func:`splits` says how many parts a row
-is cut into, :func:`partial` and :func:`final` derive the two kernels, with a scratch of shape (kept..., splits) between.
+One launch (stage ``full``) serves many kept elements; for few of them with long rows :func:`splits` says how many
+parts a row is cut into, :func:`partial` and :func:`final` derive the two kernels, with a scratch of shape (kept...,
+splits) between.
 
-Accuracy: float sums are pairwise along rows (blocks of 2048 in 32 lanes), and in three levels of 64 down columns, so that
-2**25 ones sum to 2**25. ``maxi`` and its kin keep the first index and let NaN win, over lanes, splits and work items.
+Accuracy: float sums are pairwise along rows (blocks of 2048 in 32 lanes), and in three levels of 64 down columns, so
+that 2**25 ones sum to 2**25. ``maxi`` and its kin keep the first index and let NaN win, over lanes, splits and work
+items.
 """
 
 from __future__ import annotations
@@ -48,7 +50,8 @@ _HIGHEST = {
 
 @dataclass(frozen=True)
 class Combine:
-    """How accumulators meet. A pattern such as ``"lane%s[j]"`` names one: ``%s`` becomes ``''``, ``'r'``, ``'i'`` or ``'_k'`` (the index)."""
+    """How accumulators meet. A pattern such as ``"lane%s[j]"`` names one: ``%s`` becomes ``''``, ``'r'``, ``'i'`` or
+    ``'_k'`` (the index)."""
 
     kind: str
     code: str  # accumulate code
@@ -95,7 +98,7 @@ class Combine:
         return " ".join(f"{to % suffix} = {source % suffix};" for suffix, _ in self.fields)
 
     def into(self, a: str, b: str, ordered: bool = False) -> str:
-        """``a = combine(a, b)``. ``ordered``: every index in ``b`` is larger than those in ``a``, ties need no look at it."""
+        """``a = combine(a, b)``. ``ordered``: the indices in ``b`` are larger than those in ``a``, no tie to test."""
         if self.indexed:
             x, y = a % "", b % ""
             test = f"{y} {'>' if 'max' in self.kind else '<'} {x}"
@@ -112,7 +115,8 @@ class Combine:
             )
         if self.kind == "prod" and is_complex(self.code):
             ar, ai, br, bi = a % "r", a % "i", b % "r", b % "i"
-            return f"{{ const {part(self.code)} re = {ar} * {br} - {ai} * {bi}; {ai} = {ar} * {bi} + {ai} * {br}; {ar} = re; }}"
+            re = f"const {part(self.code)} re = {ar} * {br} - {ai} * {bi};"
+            return f"{{ {re} {ai} = {ar} * {bi} + {ai} * {br}; {ar} = re; }}"
         if self.kind in ("max", "min"):
             return f"{a % ''} = tx_{self.kind}_{self.code}({a % ''}, {b % ''});"
         sign = {"sum": "+", "prod": "*", "any": "|", "all": "&"}[self.kind]
@@ -152,7 +156,8 @@ def layout(spec: KernelSpec) -> tuple[Arg, ...]:
 
 
 def by_column(spec: KernelSpec) -> bool:
-    """Whether neighbouring values belong to neighbouring results: some input is dense along the kept axes, none along the reduced."""
+    """Whether neighbouring values belong to neighbouring results: some input is dense along the kept axes, none along
+    the reduced."""
     access = {operand.access for operand in spec.inputs}
     return "k" in access and "r" not in access
 
@@ -180,7 +185,8 @@ def _shape(spec: KernelSpec, extents: Sequence[int]) -> tuple[int, int, int]:
 
 
 def geometry(spec: KernelSpec, caps: Capabilities, extents: Sequence[int]) -> Grid:
-    """Groups over kept elements and splits on GPUs, one work item a task on CPU-like devices (as the template counts them)."""
+    """Groups over kept elements and splits on GPUs, one work item a task on CPU-like devices (as the template counts
+    them)."""
     kept, reduced, cut = _shape(spec, extents)
     if not caps.cpu_like:
         size = group(spec, caps)
@@ -223,11 +229,11 @@ def splits(spec: KernelSpec, caps: Capabilities, *extents: int) -> int:
 def partial(spec: KernelSpec, entry: str = "") -> KernelSpec:
     """The first of two launches: accumulators of ``spec`` into a scratch of shape (kept..., splits).
 
-    Its outputs are ``y0`` in the accumulate dtype and, for an indexed combine, ``y1`` in i64; their kept strides are the
-    scratch's, the stride over splits is one.
+    Its outputs are ``y0`` in the accumulate dtype and, for an indexed combine, ``y1`` in i64; their kept strides are
+    the scratch's, the stride over splits is one.
     """
     code = spec.param("acc")
-    outputs = (Operand("y0", code, code, "s"),)
+    outputs: tuple[Operand, ...] = (Operand("y0", code, code, "s"),)
     if combine(spec).indexed:
         outputs += (Operand("y1", "i64", "i64", "s"),)
     params = tuple(pair for pair in spec.params if pair[0] not in ("stage", "finish")) + (("stage", "partial"),)
@@ -235,18 +241,19 @@ def partial(spec: KernelSpec, entry: str = "") -> KernelSpec:
 
 
 def final(spec: KernelSpec, entry: str = "") -> KernelSpec:
-    """The second of two launches: the scratch's last axis (``m0`` = splits) reduced, finished and stored as ``spec`` says.
+    """The second of two launches: the scratch's last axis (``m0`` = splits) reduced, then finished as in ``spec``.
 
-    Inputs: ``x0`` and, for an indexed combine, ``x1``, both the scratch. ``total`` is the number of values reduced by both.
+    Inputs: ``x0`` and, for an indexed combine, ``x1``, both the scratch. ``total`` is the number of values reduced by
+    both.
     """
     code, kept = spec.param("acc"), spec.param("kept")
-    inputs = (Operand("x0", code, code, "r"),)
+    inputs: tuple[Operand, ...] = (Operand("x0", code, code, "r"),)
     body = "v0r = x0r; v0i = x0i;" if is_complex(code) else "v0 = x0;"
     if combine(spec).indexed:
         inputs += (Operand("x1", "i64", "i64", "r"),)
         body += f" v0_k = ({spec.index})x1;"
-    kind = {"argmax": "argmax", "argmin": "argmin"}.get(spec.param("combine"), spec.param("combine"))
-    params = (("kept", kept), ("reduced", 1), ("combine", kind), ("acc", code), ("stage", "final"))
+    params: tuple[tuple[str, Any], ...] = (("kept", kept), ("reduced", 1))
+    params += (("combine", spec.param("combine")), ("acc", code), ("stage", "final"))
     params += tuple(pair for pair in spec.params if pair[0] == "finish")
     return replace(
         spec, entry=entry or spec.entry + "_final", inputs=inputs, body=body, params=params, uses_index=False
@@ -278,7 +285,8 @@ def context(spec: KernelSpec, caps: Capabilities) -> dict[str, Any]:
     items = caps.dialect != "c" and not caps.cpu_like
     kept, reduced = spec.param("kept"), spec.param("reduced")
     return {
-        "how": combine(spec), "kept": kept, "reduced": reduced, "stage": stage(spec), "items": items, "finish": finish(spec),
+        "how": combine(spec), "kept": kept, "reduced": reduced, "stage": stage(spec), "items": items,
+        "finish": finish(spec),
         "strides": {o.name: strides(spec, o) for o in spec.operands}, "columns": by_column(spec),
         "group": group(spec, caps) if items else 1, "task_size": TASK, "wide": COLUMNS, "lanes": LANES, "block": BLOCK,
         "kept_sizes": [f"n{k}" for k in range(kept)], "reduced_sizes": [f"m{r}" for r in range(reduced)],

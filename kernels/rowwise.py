@@ -1,10 +1,12 @@
 """The rowwise family: softmax, norms, variance and their gradients, as a program over one row at a time.
 
-Params: ``kept`` K; ``stages``, a tuple of (combine, name, text, code) run in order, where ``text`` assigns ``v0`` from ``x0..``, the
-names of earlier stages and ``count``, and ``code`` is the accumulate dtype; ``row_body``, which assigns the outputs of access
-``'row'``.  ``body`` assigns the other outputs at every place of the row.  An ``arg`` stage's name is the index (i64).
+Params: ``kept`` K; ``stages``, a tuple of (combine, name, text, code) run in order, where ``text`` assigns ``v0``
+from ``x0..``, the names of earlier stages and ``count``, and ``code`` is the accumulate dtype; ``row_body``, which
+assigns the outputs of access ``'row'``.  ``body`` assigns the other outputs at every place of the row.  An ``arg``
+stage's name is the index (i64).
 
-Sizes: K kept, then ``m0``.  Access and strides: ``'c'`` dense along the row (K strides), ``'s'`` (or ``'e'``) K and the row's,
+Sizes: K kept, then ``m0``.  Access and strides: ``'c'`` dense along the row (K strides), ``'s'`` (or ``'e'``) K and the
+row's,
 ``'row'`` one value a row (K), ``'b'`` one value for all (none).
 """
 
@@ -68,7 +70,8 @@ def geometry(spec: KernelSpec, caps: Capabilities, extents: Sequence[int]) -> Gr
 
 
 def result(how: Combine, name: str, source: str) -> str:
-    """Declare a finished stage's name(s) from accumulator ``source``; no index yet means a row of identities: the first."""
+    """Declare a finished stage's name(s) from accumulator ``source``; no index yet means a row of identities: the
+    first."""
     if how.kind in ("argmax", "argmin"):
         return f"const i64 {name} = {source % '_k'} == {how.identity('_k')} ? 0 : (i64){source % '_k'};"
     return " ".join(
@@ -87,7 +90,8 @@ def context(spec: KernelSpec, caps: Capabilities) -> dict[str, Any]:
     items = caps.dialect != "c" and not caps.cpu_like
     kept = spec.param("kept")
     return {
-        "stages": stages(spec), "kept": kept, "items": items, "strides": {o.name: strides(spec, o) for o in spec.operands},
-        "group": group(spec, caps) if items else 1, "shared": shared(spec), "uses": uses, "result": result, "row_body": spec.param("row_body", ""),
+        "stages": stages(spec), "kept": kept, "items": items, "uses": uses, "result": result,
+        "strides": {o.name: strides(spec, o) for o in spec.operands}, "row_body": spec.param("row_body", ""),
+        "group": group(spec, caps) if items else 1, "shared": shared(spec),
         "task_size": TASK, "lanes": LANES, "block": BLOCK, "kept_sizes": [f"n{k}" for k in range(kept)],
     }  # fmt: skip

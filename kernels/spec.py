@@ -109,7 +109,8 @@ class KernelSpec:
 
     >>> x, y = Operand("x0", "f32", "f32"), Operand("y0", "f32", "f32")
     >>> KernelSpec("elementwise", "square_f32", (y,), (x,), body="y0 = x0 * x0;").operands
-    (Operand(name='y0', dtype='f32', compute='f32', access='c'), Operand(name='x0', dtype='f32', compute='f32', access='c'))
+    (Operand(name='y0', dtype='f32', compute='f32', access='c'), Operand(name='x0', dtype='f32', compute='f32',
+    access='c'))
     """
 
     family: str
@@ -148,7 +149,8 @@ class KernelSpec:
 
 @dataclass(frozen=True)
 class Arg:
-    """One argument of an entry point: ``kind`` is ``'buffer'``, ``'scalar'`` or ``'local'``; ``code`` its dtype code."""
+    """One argument of an entry point: ``kind`` is ``'buffer'``, ``'scalar'`` or ``'local'``; ``code`` its dtype
+    code."""
 
     name: str
     kind: str

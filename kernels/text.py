@@ -141,7 +141,8 @@ def store(operand: Operand, index: str, base: str = "") -> str:
 
 
 def tasks(grid: bool, count: str, work: str) -> str:
-    """Open the block of one task. Dialect C loops over the tasks in parallel; elsewhere each is a work-group of one item.
+    """Open the block of one task. Dialect C loops over the tasks in parallel; elsewhere each is a work-group of one
+    item.
 
     >>> tasks(True, "n", "n")
     '{ const i64 task = TX_GROUP(0);'

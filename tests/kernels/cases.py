@@ -1,4 +1,5 @@
-"""Run every spec of :mod:`specs` on a lane, in buffers that just fit: ``python cases.py oclgrind [broken]`` under the simulator."""
+"""Run every spec of :mod:`specs` on a lane, in buffers that just fit: ``python cases.py oclgrind [broken]`` under the
+simulator."""
 
 from __future__ import annotations
 
@@ -13,9 +14,16 @@ from specs import SPECS
 from tensorx.kernels.spec import ITEMSIZE
 
 NUMPY = {
-    "b8": np.uint8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "f16": np.float16, "bf16": np.uint16, "f32": np.float32,
-    "f64": np.float64, "c64": np.complex64,
-}  # fmt: skip
+    "b8": np.uint8,
+    "i16": np.int16,
+    "i32": np.int32,
+    "i64": np.int64,
+    "f16": np.float16,
+    "bf16": np.uint16,
+    "f32": np.float32,
+    "f64": np.float64,
+    "c64": np.complex64,
+}
 
 
 def extents(spec, args):

@@ -25,53 +25,125 @@ def reduction(entry, kind, access, kept=1, reduced=1, dtype="f32", acc="", finis
 
 ELEMENTWISE = [
     flat("tx_add", [op("y0")], [op("x0"), op("x1")], "y0 = x0 + x1;"),
-    flat("tx_scale_f16", [op("y0", "f16")], [op("x0", "f16"), op("x1", "f16", "b")], "y0 = x0 * x1 + s0;", scalars=(("s0", "f32"),)),
+    flat(
+        "tx_scale_f16",
+        [op("y0", "f16")],
+        [op("x0", "f16"), op("x1", "f16", "b")],
+        "y0 = x0 * x1 + s0;",
+        scalars=(("s0", "f32"),),
+    ),
     flat("tx_bf16_to_i16", [op("y0", "i16", compute="f32")], [op("x0", "bf16")], "y0 = x0;"),
-    flat("tx_conj_mul", [op("y0", "c64")], [op("x0", "c64"), op("x1", "c64")], "y0r = x0r * x1r + x0i * x1i; y0i = x0r * x1i - x0i * x1r;"),
-    flat("tx_less", [op("y0", "b8"), op("y1")], [op("x0"), op("x1", "f32", "b")], "b8 t1 = x0 < x1; y0 = t1; y1 = tx_where_f32(t1, x0, x1);"),
+    flat(
+        "tx_conj_mul",
+        [op("y0", "c64")],
+        [op("x0", "c64"), op("x1", "c64")],
+        "y0r = x0r * x1r + x0i * x1i; y0i = x0r * x1i - x0i * x1r;",
+    ),
+    flat(
+        "tx_less",
+        [op("y0", "b8"), op("y1")],
+        [op("x0"), op("x1", "f32", "b")],
+        "b8 t1 = x0 < x1; y0 = t1; y1 = tx_where_f32(t1, x0, x1);",
+    ),
     flat("tx_add_2s", [op("y0")], [op("x0"), op("x1", "f32", "s")], "y0 = x0 + x1;", rank=2, index="i32"),
-    flat("tx_index_3c", [op("y0", "i64")], [op("x0", "i32")], "y0 = (i64)idx + x0;", rank=3, index="i32", uses_index=True),
+    flat(
+        "tx_index_3c", [op("y0", "i64")], [op("x0", "i32")], "y0 = (i64)idx + x0;", rank=3, index="i32", uses_index=True
+    ),
     flat("tx_fill_s", [op("y0", "f64", "s")], [], "y0 = s0;", scalars=(("s0", "f64"),)),
-]  # fmt: skip
+]
 MEAN = reduction("tx_mean", "sum", "r", finish="y0 = a0 / (f32)count;")
 COLUMNS = reduction("tx_sum_k", "sum", "k", kept=2, reduced=2)
 LARGEST = reduction("tx_maxi", "maxi", "r")
 REDUCE = [
-    MEAN, reduce.partial(MEAN), reduce.final(MEAN), COLUMNS, reduce.partial(COLUMNS), LARGEST, reduce.partial(LARGEST), reduce.final(LARGEST),
-    reduction("tx_maxi_k", "maxi", "k", index="i64"), reduction("tx_sum_c64", "sum", "s", dtype="c64"), reduction("tx_sum_f16", "sum", "r", dtype="f16"),
-    reduction("tx_argmin_0", "argmin", "r", kept=0), reduction("tx_any", "any", "b", dtype="b8"), reduction("tx_prod", "prod", "r", dtype="f64"),
-]  # fmt: skip
+    MEAN,
+    reduce.partial(MEAN),
+    reduce.final(MEAN),
+    COLUMNS,
+    reduce.partial(COLUMNS),
+    LARGEST,
+    reduce.partial(LARGEST),
+    reduce.final(LARGEST),
+    reduction("tx_maxi_k", "maxi", "k", index="i64"),
+    reduction("tx_sum_c64", "sum", "s", dtype="c64"),
+    reduction("tx_sum_f16", "sum", "r", dtype="f16"),
+    reduction("tx_argmin_0", "argmin", "r", kept=0),
+    reduction("tx_any", "any", "b", dtype="b8"),
+    reduction("tx_prod", "prod", "r", dtype="f64"),
+]
 ROWWISE = [
     KernelSpec(
-        "rowwise", "tx_softmax", (op("y0"),), (op("x0"),), body="y0 = tx_exp_f32(x0 - a0) / a1;", index="i32",
-        params=(("kept", 1), ("stages", (("max", "a0", "v0 = x0;", "f32"), ("sum", "a1", "v0 = tx_exp_f32(x0 - a0);", "f32"))), ("row_body", "")),
+        "rowwise",
+        "tx_softmax",
+        (op("y0"),),
+        (op("x0"),),
+        body="y0 = tx_exp_f32(x0 - a0) / a1;",
+        index="i32",
+        params=(
+            ("kept", 1),
+            ("stages", (("max", "a0", "v0 = x0;", "f32"), ("sum", "a1", "v0 = tx_exp_f32(x0 - a0);", "f32"))),
+            ("row_body", ""),
+        ),
     ),
     KernelSpec(
-        "rowwise", "tx_center", (op("y0", "f16", "s"), op("y1", "f32", "row")), (op("x0", "f16", "s"), op("x1", "f32", "row"), op("x2", "f32", "b")),
-        body="y0 = (x0 - a0 / (f32)count) * x1 + x2;", params=(("kept", 2), ("stages", (("sum", "a0", "v0 = x0;", "f32"),)), ("row_body", "y1 = a0;")),
+        "rowwise",
+        "tx_center",
+        (op("y0", "f16", "s"), op("y1", "f32", "row")),
+        (op("x0", "f16", "s"), op("x1", "f32", "row"), op("x2", "f32", "b")),
+        body="y0 = (x0 - a0 / (f32)count) * x1 + x2;",
+        params=(("kept", 2), ("stages", (("sum", "a0", "v0 = x0;", "f32"),)), ("row_body", "y1 = a0;")),
     ),
-]  # fmt: skip
+]
 SPECS = ELEMENTWISE + REDUCE + ROWWISE
 CODE = (("code", "i32"),)
 #: Golden sources only: test_index_texts.py has more of them, and their nvcc and simulator runs.
 INDEX = [
     KernelSpec(
-        "scan", "tx_cummax_apply", (op("y0", access="s"), op("y1", "i64", "s")), (op("x0", access="k"), op("x1", access="p"), op("x2", "i64", "p")),
-        params=(("kept", 2), ("op", "max"), ("acc", "f32"), ("stage", "apply")), index="i32",
+        "scan",
+        "tx_cummax_apply",
+        (op("y0", access="s"), op("y1", "i64", "s")),
+        (op("x0", access="k"), op("x1", access="p"), op("x2", "i64", "p")),
+        params=(("kept", 2), ("op", "max"), ("acc", "f32"), ("stage", "apply")),
+        index="i32",
     ),
-    KernelSpec("scan", "tx_cumsum", (op("y0", "f16"),), (op("x0", "f16"),), params=(("kept", 1), ("op", "sum"), ("acc", "f32"))),
-    KernelSpec("gather", "tx_embedding", (op("y0"),), (op("x0"), op("i0", "i64", "k")), CODE, index="i32", rank=2, params=(("n_index", 1),)),
     KernelSpec(
-        "put", "tx_index_add", (op("y0"),), (op("x0"), op("i0", "i32", "s")), CODE, rank=2,
+        "scan", "tx_cumsum", (op("y0", "f16"),), (op("x0", "f16"),), params=(("kept", 1), ("op", "sum"), ("acc", "f32"))
+    ),
+    KernelSpec(
+        "gather",
+        "tx_embedding",
+        (op("y0"),),
+        (op("x0"), op("i0", "i64", "k")),
+        CODE,
+        index="i32",
+        rank=2,
+        params=(("n_index", 1),),
+    ),
+    KernelSpec(
+        "put",
+        "tx_index_add",
+        (op("y0"),),
+        (op("x0"), op("i0", "i32", "s")),
+        CODE,
+        rank=2,
         params=(("n_index", 1), ("accumulate", "add"), ("deterministic", True)),
     ),
     KernelSpec(
-        "sort", "tx_sort_merge", (op("y0"), op("y1", "i64")), (op("x0"), op("x1", "i64")), index="i32",
+        "sort",
+        "tx_sort_merge",
+        (op("y0"), op("y1", "i64")),
+        (op("x0"), op("x1", "i64")),
+        index="i32",
         params=(("kept", 1), ("stage", "merge"), ("descending", True)),
     ),
     KernelSpec("nonzero", "tx_nonzero", (op("y0", "i64", "p"),), (op("x0", "i64", "p"),), rank=2),
-]  # fmt: skip
+]
 #: Those whose sources are kept.
 GOLDEN = [
-    *ELEMENTWISE[:7], MEAN, reduce.partial(MEAN), COLUMNS, LARGEST, ROWWISE[1], *INDEX,
-]  # fmt: skip
+    *ELEMENTWISE[:7],
+    MEAN,
+    reduce.partial(MEAN),
+    COLUMNS,
+    LARGEST,
+    ROWWISE[1],
+    *INDEX,
+]

@@ -38,7 +38,7 @@ def make(kind, dtype, acc, kept, reduced, access, finish="", index="i32"):
 
 
 ROW, COLUMN = (1, 1, "r"), (1, 1, "k")
-#: (combine, storage, accumulate) and (kept, reduced, access): every combine and every form once, the sums and the indexed ones more.
+#: (combine, storage, accumulate) and (kept, reduced, access): each once, sums and indexed ones more.
 CASES = [
     *itertools.product([("sum", "f32", "f32")], [ROW, COLUMN, (2, 1, "k"), (1, 2, "r"), (2, 2, "s"), (0, 1, "r")]),
     *itertools.product([("maxi", "f32", "f32")], [ROW, COLUMN, (2, 2, "s")]),
@@ -46,9 +46,15 @@ CASES = [
     (("argmin", "f32", "f32"), (0, 1, "r")),
 ]
 MORE = [
-    (("prod", "f64", "f64"), ROW), (("sum", "i32", "i64"), COLUMN), (("any", "b8", "b8"), ROW), (("all", "b8", "b8"), COLUMN),
-    (("mini", "i32", "i32"), ROW), (("sum", "c64", "c64"), ROW), (("prod", "c64", "c64"), COLUMN), (("max", "u8", "u8"), COLUMN),
-]  # fmt: skip
+    (("prod", "f64", "f64"), ROW),
+    (("sum", "i32", "i64"), COLUMN),
+    (("any", "b8", "b8"), ROW),
+    (("all", "b8", "b8"), COLUMN),
+    (("mini", "i32", "i32"), ROW),
+    (("sum", "c64", "c64"), ROW),
+    (("prod", "c64", "c64"), COLUMN),
+    (("max", "u8", "u8"), COLUMN),
+]
 
 
 #: Cases that are also tried in two launches.

@@ -21,7 +21,7 @@ def softmax(name, access, dtype="f32", index="i32"):
 
 
 def norm():
-    """Layer norm: weight along the row, bias one for all, eps a scalar; the mean and the place of the largest value per row."""
+    """Layer norm: weight along the row, bias one for all, eps a scalar; mean and largest value's place per row."""
     outs = (Operand("y0", "f32", "f32", "c"), Operand("y1", "f32", "f32", "row"), Operand("y2", "i64", "i64", "row"))
     ins = (
         Operand("x0", "f32", "f32", "c"),

@@ -1,4 +1,5 @@
-"""What can be said of generated text without running it: golden files, the linter, nvcc's verdict, all dialects and masks."""
+"""What can be said of generated text without running it: golden files, the linter, nvcc's verdict, all dialects and
+masks."""
 
 from __future__ import annotations
 
