@@ -5,41 +5,87 @@
 >>> (x * x).sum().backward()
 >>> x.grad
 tensor([2., 4., 6.])
+
+What the op table gives (functions such as `add`, and the in-place forms) is put here from its rows; ``_functions.pyi`` types it.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import importlib as _importlib
+from math import e, inf, nan, pi
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from tensorx import dtypes as _dtypes
 from tensorx import errors
-from tensorx.tensor import Size, Tensor
-from tensorx.devices.registry import device
+from tensorx.tensor import Size, Tensor  # before the ops, which put its methods on it
 from tensorx import ops as _ops
 from tensorx import autograd
 from tensorx.autograd import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
+from tensorx.devices.cpu import get_num_threads, set_num_threads
+from tensorx.devices.registry import device
 from tensorx.dtypes import can_cast, dtype, get_default_dtype, promote_types, set_default_dtype
-from tensorx.ops.factories import (arange, as_tensor, empty, empty_like, eye, from_numpy, full, full_like, linspace, ones, ones_like, tensor, zeros,
-                                   zeros_like)
 from tensorx.faults import synchronize
 from tensorx.formatting import get_printoptions, printoptions, set_printoptions
+from tensorx.limits import finfo, iinfo
 from tensorx.ops.determinism import are_deterministic_algorithms_enabled, deterministic, use_deterministic_algorithms
-from tensorx.ops.methods import is_tensor, set_default_device
+from tensorx.ops.factories import (
+    arange,
+    as_tensor,
+    empty,
+    empty_like,
+    eye,
+    from_numpy,
+    full,
+    full_like,
+    linspace,
+    ones,
+    ones_like,
+    tensor,
+    zeros,
+    zeros_like,
+)
+from tensorx.ops.methods import get_default_device, is_tensor, set_default_device
+from tensorx.ops.random import (
+    Generator,
+    bernoulli,
+    default_generator,
+    dropout,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    normal,
+    rand,
+    rand_like,
+    randint,
+    randn,
+    randn_like,
+    randperm,
+    seed,
+    set_rng_state,
+)
 
-globals().update(_ops.PUBLIC)
-for _d in _dtypes.ALL:
-    globals()[_d.name] = _d
-globals().update({name: d for name, d in _dtypes.ALIASES.items()})
-from math import e, inf, nan, pi
-_ROOMS = ("data", "nn", "optim", "utils")  # loaded when first named: plain tensor programs start without them
+if _TYPE_CHECKING:
+    from tensorx import data, linalg, nn, optim, utils
+    from tensorx._functions import *
 
+__version__ = "0.1.0"
 
-def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        import importlib
-        return importlib.import_module(f"tensorx.{name}")
-    raise AttributeError(f"module 'tensorx' has no attribute '{name}'")
+#: Submodules that load when first named: plain tensor programs start without them.
+_LAZY = ("data", "linalg", "nn", "optim", "utils")
+#: From the table: dtypes with their aliases, and a function (and in-place form) a row.
+_FROM_TABLE = {d.name: d for d in _dtypes.ALL} | _dtypes.ALIASES | _ops.PUBLIC
+globals().update({name: value for name, value in _FROM_TABLE.items() if name not in globals()})
+
+if not _TYPE_CHECKING:  # for type checkers a module __getattr__ would make every name valid
+
+    def __getattr__(name):
+        if name in _LAZY:
+            return _importlib.import_module(f"tensorx.{name}")
+        raise AttributeError(f"module 'tensorx' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_ROOMS})
+    return sorted({*globals(), *_LAZY})
+
+
+__all__ = sorted(name for name in {*globals(), *_LAZY} if not name.startswith("_") and name != "annotations")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,11 +17,18 @@ from tensorx.autograd.modes import state
 from tensorx.devices import registry
 from tensorx.dtypes import dtype as DType
 from tensorx.errors import DTypeError
+from tensorx.locks import Lock
 from tensorx.storage import Storage, allocate
+
+if TYPE_CHECKING:
+    from tensorx._methods import TensorMethods  # generated from the op table
+else:
+    TensorMethods = object
 
 Array = np.ndarray[Any, Any]
 ZERO_DIM, CONTIGUOUS = 1 << 5, 1 << 6
 _device_ids: dict[registry.device, int] = {}
+_lock = Lock()
 
 
 class Size(tuple[int, ...]):
@@ -74,7 +81,8 @@ def key_of(d: DType, device: registry.device, zero_dim: bool, contiguous: bool) 
     """A small number for what a plan depends on: dtype, device, zero-dim or not, contiguous or not."""
     ident = _device_ids.get(device)
     if ident is None:
-        ident = _device_ids[device] = len(_device_ids)
+        with _lock.mutex:
+            ident = _device_ids.setdefault(device, len(_device_ids))
     return d.id | (zero_dim and ZERO_DIM) | (contiguous and CONTIGUOUS) | ident << 8
 
 
@@ -87,7 +95,7 @@ class TensorMeta(type):
         return super().__call__(*args, **kwargs)
 
 
-class Tensor(metaclass=TensorMeta):
+class Tensor(TensorMethods, metaclass=TensorMeta):
     """An n-dimensional array on one device, with gradients. Made by `tensorx.tensor`, factories and ops.
 
     >>> import tensorx

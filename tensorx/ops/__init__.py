@@ -8,6 +8,7 @@ from tensorx.ops import (
     arithmetic,
     bind,
     convert,
+    describe,
     determinism,
     factories,
     fused,
@@ -28,12 +29,23 @@ from tensorx.ops import (
 from tensorx.ops.factories import ones_like, zeros_like
 from tensorx.tensor import Tensor
 
-FUNCTIONS: dict[str, Any] = {}
+FUNCTIONS: dict[str, Any] = {}  # of all rows
 bind.install(FUNCTIONS)
-for _methods in (convert.METHODS, methods.METHODS, indexing.METHODS, random.METHODS):
-    for _name, _method in _methods.items():
-        setattr(Tensor, _name, _method)
-PUBLIC = {name: f for name, f in FUNCTIONS.items() if not name.startswith("_")} | random.PUBLIC
+METHODS = convert.METHODS | methods.METHODS | indexing.METHODS | random.METHODS  # those of Tensor that no row gives
+for _name, _method in METHODS.items():
+    setattr(Tensor, _name, _method)
+PUBLIC = {name: f for name, f in FUNCTIONS.items() if describe.public_name(name) == f"tensorx.{name}"}  # what users find as tensorx.NAME
 
-__all__ = ["FUNCTIONS", "PUBLIC", "arithmetic", "convert", "determinism", "factories", "indexing", "joining", "linalg", "methods", "ones_like", "ordering", "products",
+
+def namespace(name: str) -> dict[str, Any]:
+    """The functions of ``tensorx.NAME``: of rows called NAME_...
+
+    >>> from tensorx import ops
+    >>> sorted(ops.namespace("linalg"))
+    ['solve']
+    """
+    return {f.removeprefix(name + "_"): FUNCTIONS[f] for f in FUNCTIONS if f.startswith(name + "_")}
+
+
+__all__ = ["FUNCTIONS", "METHODS", "PUBLIC", "namespace", "arithmetic", "convert", "determinism", "factories", "indexing", "joining", "linalg", "methods", "ones_like", "ordering", "products",
            "fused", "random", "recorder", "reduction", "table", "unary", "viewing", "zeros_like"]

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tensorx.ops import fastpath, table
+from tensorx.ops import describe, fastpath, table
 from tensorx.ops import schema as S
 from tensorx.ops.dispatch import call
 from tensorx.ops.table import Op
@@ -59,6 +59,11 @@ def copy_results(op: Op, result: Any, out: tuple[Tensor, ...]) -> Any:
     return out[0] if len(out) == 1 else named(op, out)
 
 
+def _named_repr(self: Any) -> str:
+    fields = ",\n".join(f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True))
+    return f"{type(self).__module__}.{type(self).__name__}(\n{fields})"
+
+
 _tuples: dict[str, type] = {}
 
 
@@ -69,6 +74,7 @@ def named(op: Op, result: Any) -> Any:
         from collections import namedtuple
         cls = _tuples[op.schema.name] = namedtuple(op.schema.name, op.schema.returns)  # type: ignore[misc]  # names come from the schema
         cls.__module__ = "tensorx.return_types"
+        cls.__repr__ = _named_repr  # type: ignore[method-assign, assignment]
     return cls(*result)
 
 
@@ -114,7 +120,7 @@ def inplace(name: str) -> Callable[..., Any]:
 def described(f: Callable[..., Any], name: str, ops: Sequence[Op]) -> Callable[..., Any]:
     """Name, signature and docstring from the rows."""
     f.__name__ = f.__qualname__ = name
-    f.__doc__ = ops[0].doc + "\n\n" + "\n".join(o.schema.text for o in ops)
+    f.__doc__ = describe.docstring(name, ops)
     if len(ops) == 1:
         kinds = inspect.Parameter
         params = [kinds(p.name, kinds.KEYWORD_ONLY if p.keyword else kinds.POSITIONAL_OR_KEYWORD,

@@ -42,6 +42,14 @@ def _truncdiv(a: Array, b: Array) -> Array:
     return q + ((r != 0) & ((a < 0) != (b < 0))).astype(a.dtype)
 
 
+def _remainder(a: Array, b: Array) -> Array:
+    """An exact zero keeps the sign of ``a``, as in C and PyTorch; NumPy gives it that of ``b``."""
+    if a.dtype.kind != "f":
+        return np.remainder(a, b)
+    r = np.fmod(a, b)
+    return np.where((r != 0) & ((r < 0) != (b < 0)), r + b, r)
+
+
 def _ipow(a: Array, b: Array) -> Array:
     one = np.ones((), a.dtype)
     if a.dtype.kind == "u":
@@ -118,7 +126,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "exp2": np.exp2, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh, "acosh": np.arccosh,
     "atanh": np.arctanh, "round": np.rint, "rsqrt": _rsqrt, "erf": _special("erf"), "erfc": _special("erfc"), "lgamma": _special("gammaln"),
     "isinf": _isinf, "signbit": _signbit,
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "floordiv": np.floor_divide, "remainder": np.remainder,
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "floordiv": np.floor_divide, "remainder": _remainder,
     "fmod": np.fmod, "truncdiv": _truncdiv, "pow": _pow, "max": np.maximum, "min": np.minimum, "atan2": np.arctan2, "copysign": np.copysign,
     "shl": _shl, "shr": _shr, "mulhi": _mulhi, "bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or, "bitwise_xor": np.bitwise_xor,
     "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,

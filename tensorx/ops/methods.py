@@ -121,15 +121,6 @@ def iterate(self: Tensor) -> Any:
     return iter(self.unbind(0))  # type: ignore[attr-defined]
 
 
-METHODS: dict[str, Any] = {
-    "_legacy": staticmethod(legacy),
-    "detach": detach, "detach_": detach_, "set_": set_, "resize_": resize_, "conj": conj, "data": property(_get_data, _set_data),
-    "T": property(transpose_property), "mT": property(matrix_transpose), "register_hook": hooks.register_hook, "retain_grad": hooks.retain_grad,
-    "register_post_accumulate_grad_hook": hooks.register_post_accumulate_grad_hook, "__iter__": iterate,
-    **{f"new_{n}": _new(n) for n in ("zeros", "ones", "full", "empty", "tensor")},
-}
-
-
 def legacy(*args: Any, device: Any = None) -> Tensor:
     """``tensorx.Tensor(2, 3)`` (uninitialised) and ``tensorx.Tensor([1, 2])``, in the default dtype, as ``torch.Tensor``."""
     from tensorx import dtypes
@@ -140,6 +131,15 @@ def legacy(*args: Any, device: Any = None) -> Tensor:
     if len(args) == 1 and not isinstance(args[0], int | Size):
         return factories.tensor(args[0], dtype=d, device=device)
     return factories.empty(*args, dtype=d, device=device) if args else factories.empty(0, dtype=d, device=device)
+
+
+METHODS: dict[str, Any] = {
+    "_legacy": staticmethod(legacy),
+    "detach": detach, "detach_": detach_, "set_": set_, "resize_": resize_, "conj": conj, "data": property(_get_data, _set_data),
+    "T": property(transpose_property), "mT": property(matrix_transpose), "register_hook": hooks.register_hook, "retain_grad": hooks.retain_grad,
+    "register_post_accumulate_grad_hook": hooks.register_post_accumulate_grad_hook, "__iter__": iterate,
+    **{f"new_{n}": _new(n) for n in ("zeros", "ones", "full", "empty", "tensor")},
+}
 
 
 def is_tensor(obj: Any) -> bool:

@@ -32,7 +32,8 @@ class Round:
     def values(self, shape: Sequence[int], low: float, high: float) -> np.ndarray[Any, Any]:
         """Numbers of one decimal in [low, high], in an order that is not sorted."""
         n, d = math.prod(shape), self.dtype
-        order = (np.arange(n) * 3 + self.shift) % max(n, 1) if n % 3 else np.arange(n)[::-1]
+        step = next((m for m in (5, 3, 7) if math.gcd(m, n) == 1 and m % n > 1), -1) if n else 1
+        order = (np.arange(n) * step + self.shift) % max(n, 1)
         if d.kind == BOOL:
             flat = order % 2
         elif d.kind == INT:
@@ -40,7 +41,8 @@ class Round:
             flat = math.ceil(low) + order % (math.floor(high) - math.ceil(low) + 1)
         else:
             even = np.linspace(low, high, n + 2)[1:-1] if n else np.zeros(0)
-            flat = np.clip(np.round(even * 2) / 2 if n < 7 and high - low > 3 else np.round(even, 1), low, high)[order]
+            halves = n < 7 and high - low > 3 and self.shift < 3
+            flat = np.clip(np.round(even * 2) / 2 if halves else np.round(even, 1), low, high)[order]
             flat = flat + 1j * flat[::-1] if d.kind == COMPLEX else flat
         return np.asarray(flat).astype(d.np).reshape(tuple(shape))
 

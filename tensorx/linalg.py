@@ -1,0 +1,18 @@
+"""Linear algebra: the functions of the rows called ``linalg_*``.
+
+>>> import tensorx
+>>> tensorx.linalg.solve(tensorx.tensor([[2., 0.], [0., 4.]]), tensorx.tensor([2., 2.]))
+tensor([1.0000, 0.5000])
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tensorx.ops import namespace
+
+if TYPE_CHECKING:
+    from tensorx._linalg import *
+
+globals().update(namespace("linalg"))
+__all__ = sorted(namespace("linalg"))
