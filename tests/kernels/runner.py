@@ -8,7 +8,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
-import os
 import pathlib
 import shutil
 import subprocess
@@ -61,14 +60,6 @@ def _folder() -> pathlib.Path:
     return pathlib.Path(tempfile.mkdtemp(prefix="tensorx-kernels-"))
 
 
-def _find_intel() -> None:
-    """pyopencl finds the intel-opencl-rt wheel's runtime only through a vendor file."""
-    library = pathlib.Path(np.__file__).parents[3].parent / "libintelocl.so"
-    if library.exists() and "OCL_ICD_VENDORS" not in os.environ:
-        (_folder() / "intel.icd").write_text(str(library))
-        os.environ["OCL_ICD_VENDORS"] = str(_folder())
-
-
 @functools.cache
 def device(name: str) -> Any:
     """(context, queue) of a platform's first device, or None."""
@@ -76,9 +67,11 @@ def device(name: str) -> Any:
         import pyopencl as cl
     except ImportError:
         return None
-    _find_intel()
+    from tensorx.devices.icd import announced
+
     try:
-        platforms = cl.get_platforms()
+        with announced():
+            platforms = cl.get_platforms()
     except cl.LogicError:  # no platform at all
         return None
     for platform in platforms:
