@@ -10,6 +10,7 @@ import ctypes
 import functools
 import os
 import time
+import warnings
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,6 +33,7 @@ def _initial_threads() -> int:
 
 
 _threads = _initial_threads()
+_forked = False
 _cells: list[ctypes.c_int] = []  # `int tx_threads` of each loaded library
 _pools: weakref.WeakSet[Pool] = weakref.WeakSet()
 
@@ -46,10 +48,21 @@ def get_num_threads() -> int:
 
 
 def set_num_threads(count: int) -> None:
-    """Let a kernel on the cpu use up to ``count`` threads. Raises ValueError unless ``count`` is a positive int."""
+    """Let a kernel on the cpu use up to ``count`` threads. Raises ValueError unless ``count`` is a positive int.
+
+    In a forked child, where OpenMP hangs, it stays at one, with a RuntimeWarning.
+    """
     global _threads
     if not isinstance(count, int) or count < 1:
         raise ValueError(f"set_num_threads: argument 'count' must be a positive int; got {count!r}")
+    if _forked and count > 1:
+        warnings.warn(
+            f"set_num_threads: argument 'count' must be 1 in a forked process; got {count}. "
+            "Hint: use multiprocessing's 'spawn' or 'forkserver' start method",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        count = 1
     _threads = count
     for cell in _cells:
         cell.value = count
@@ -59,6 +72,8 @@ def _after_fork() -> None:
     """OpenMP's threads do not exist in a forked child, and waiting for them hangs: the child computes on one thread
     for good.
     """
+    global _forked
+    _forked = True
     set_num_threads(1)
     for pool in _pools:
         pool.after_fork()

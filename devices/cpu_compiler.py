@@ -103,10 +103,10 @@ def _candidates() -> list[tuple[str, ...]]:
 
 
 def _ask(command: tuple[str, ...], *options: str) -> str | None:
-    """What the compiler prints, or None when it fails."""
+    """What the compiler prints, or None when it fails. Where it reads a program, the program needs the C library."""
     try:
         done = subprocess.run(
-            [*command, *options], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+            [*command, *options], input="#include <stdint.h>\n", capture_output=True, text=True, check=False
         )
     except OSError:  # found but cannot be executed
         return None
@@ -116,7 +116,7 @@ def _ask(command: tuple[str, ...], *options: str) -> str | None:
 def _native(command: tuple[str, ...]) -> tuple[str, str] | None:
     """The option that means this processor, and the macros under it."""
     for option in ("-march=native", "-mcpu=native", "-O3"):
-        macros = _ask(command, option, "-dM", "-E", "-x", "c", os.devnull)
+        macros = _ask(command, option, "-dM", "-E", "-x", "c", "-")
         if macros is not None:
             return option, macros
     return None
@@ -124,10 +124,15 @@ def _native(command: tuple[str, ...]) -> tuple[str, str] | None:
 
 @functools.cache
 def find() -> Compiler | None:
-    """The first compiler that answers, or None; asked once a process."""
+    """The first compiler that works, or None; asked once a process. DeviceError if TENSORX_CC names one that fails."""
     for command in _candidates():
         answer = _native(command)
         if answer is None:
+            if os.environ.get("TENSORX_CC"):
+                raise DeviceError(
+                    f"TENSORX_CC: must name a working C compiler or be 'none'; got {' '.join(command)!r}, which cannot "
+                    "preprocess '#include <stdint.h>'. Hint: unset it to search."
+                )
             continue
         option, macros = answer
         lines = (line.split(" ", 2) for line in macros.splitlines() if line.startswith("#define "))
@@ -146,8 +151,8 @@ def missing() -> str:
     if os.environ.get("TENSORX_CC") == "none":
         return "TENSORX_CC=none turns generated C off"
     return (
-        "no C compiler was found (TENSORX_CC, CC, cc, gcc, clang, the ziglang wheel): "
-        "install gcc, or pip install 'tensorx-gpu[jit]'"
+        "no working C compiler was found (TENSORX_CC, CC, cc, gcc, clang, the ziglang wheel): "
+        "install gcc with the C library's headers, or pip install 'tensorx-gpu[jit]'"
     )
 
 

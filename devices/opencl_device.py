@@ -26,6 +26,8 @@ from tensorx.devices.opencl_program import GATE, PROBE, PROBE_BYTES, Kernel, Ope
 from tensorx.errors import CompileError, DeviceLost, KernelError
 from tensorx.kernels.capabilities import Capabilities
 
+#: No warnings: PoCL's compiler prints their number to stderr, also for loops that it does not vectorise.
+_QUIET = "-w"
 _CORRECT_DIVIDE_SQRT = "-cl-fp32-correctly-rounded-divide-sqrt"
 
 
@@ -46,7 +48,7 @@ class OpenCL(Device):
         # Correctly rounded where the device can: the same quotients on every device that can.
         single = int(device.single_fp_config)
         self._correct_sqrt = bool(single & int(cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT))
-        self._options = _CORRECT_DIVIDE_SQRT.encode() if self._correct_sqrt else b""
+        self._options = f"{_QUIET} {_CORRECT_DIVIDE_SQRT}".encode() if self._correct_sqrt else _QUIET.encode()
         # The pool rounds sizes up by less than an eighth; a buffer so large that the device would refuse that is not
         # pooled.
         self._largest_pooled = device.max_mem_alloc_size // 8 * 7

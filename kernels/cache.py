@@ -40,6 +40,16 @@ counters = Counters()
 _lock = threading.Lock()
 
 
+def _after_fork() -> None:
+    """Another thread of the parent may have held the lock."""
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
 def wanted_folder() -> Path:
     """Where the cache would be: below TENSORX_CACHE_DIR, else XDG_CACHE_HOME/tensorx, else ~/.cache/tensorx."""
     base = os.environ.get("TENSORX_CACHE_DIR")

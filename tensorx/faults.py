@@ -1,7 +1,8 @@
 """Bad values that kernels met: each device has an error cell, looked at when results are next waited for.
 
-An index kernel cannot raise. It writes (code, position, value) into its device's cell, the first one wins, and the next call that waits
-for the device raises IndexError. On the cpu that is the call itself.
+An index kernel cannot raise. It writes (code, position, value) into its device's cell, the first one wins, and the next
+call that waits for the device raises IndexError, in whichever thread it is made. On the cpu that is the call itself,
+and each thread has its own cell.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from tensorx.devices import registry
+from tensorx.locks import Lock
 
-CODES = 1 << 16  # codes wrap around: a cell is looked at long before
+CODES = 1 << 12  # a cell is looked at before its codes come round again
 
 
 class Cell:
-    """One device's error cell: 3 x i64 (code, position, value); code 0 means none."""
+    """An error cell: 3 x i64 (code, position, value) in device memory; code 0 means none."""
 
     def __init__(self, device: registry.device) -> None:
         self.runtime = registry.open(device)
@@ -27,44 +29,68 @@ class Cell:
         self.pending = False
         self.next = 1
         self.messages: dict[int, tuple[str, int]] = {}
-        self.lock = threading.Lock()
+        self.lock = Lock()
 
     def reserve(self, op: str, extents: Any) -> int:
         """A code for a launch; index operand j of it reports code + j."""
-        with self.lock:
+        with self.lock.mutex:
             code = self.next
-            self.next = code + len(extents) if code + len(extents) < CODES else 1
+            if code + len(extents) > CODES:
+                self.check()
+                code = 1
+            self.next = code + len(extents)
             for j, n in enumerate(extents):
                 self.messages[code + j] = (op, n)
-            self.pending = True
             return code
+
+    def launched(self) -> None:
+        """The launch is in the queue. Said before, a check by another thread meanwhile would pass for one of it."""
+        self.pending = True
 
     def check(self) -> None:
         """Raise IndexError for the first bad index since the last check."""
-        self.pending = False
-        found = np.zeros(3, np.int64)
-        self.runtime.copy_out(self.buffer, 0, found.view(np.uint8))
-        if not found[0]:
-            return
-        self.runtime.copy_in(self.buffer, 0, np.zeros(24, np.uint8))
-        op, extent = self.messages[int(found[0])]
+        with self.lock.mutex:
+            self.pending = False
+            found = np.zeros(3, np.int64)
+            self.runtime.copy_out(self.buffer, 0, found.view(np.uint8))
+            if not found[0]:
+                return
+            self.runtime.copy_in(self.buffer, 0, np.zeros(24, np.uint8))
+            op, extent = self.messages[int(found[0])]
         raise_index(op, int(found[1]), int(found[2]), extent)
 
 
 def raise_index(op: str, position: int, value: int, extent: int) -> None:
     """The one text for a bad index."""
-    raise IndexError(f"{op}: index {value} is out of bounds for dimension with size {extent}; got it at position {position}. "
-                     f"Hint: indices must be in [{-extent}, {extent})")
+    raise IndexError(
+        f"{op}: index {value} is out of bounds for dimension with size {extent}; got it at position {position}. "
+        f"Hint: indices must be in [{-extent}, {extent})"
+    )
 
 
+class _PerThread(threading.local):
+    """The cpu's cells, one a thread: the call that launches looks at its cell before it returns."""
+
+    cell: Cell | None = None
+
+
+_cpu = _PerThread()
 _cells: weakref.WeakKeyDictionary[registry.device, Cell] = weakref.WeakKeyDictionary()
+_lock = Lock()
 
 
 def cell(device: registry.device) -> Cell:
-    """The device's cell, made on first use."""
+    """The cell that kernels launched now report to, made on first use."""
+    if device.type == "cpu":
+        if _cpu.cell is None:
+            _cpu.cell = Cell(device)
+        return _cpu.cell
     found = _cells.get(device)
     if found is None:
-        found = _cells.setdefault(device, Cell(device))
+        with _lock.mutex:
+            found = _cells.get(device)
+            if found is None:
+                found = _cells[device] = Cell(device)
     return found
 
 

@@ -15,6 +15,7 @@ from sys import getrefcount
 from typing import Any
 
 from tensorx.errors import GradError
+from tensorx.locks import Lock
 
 from . import anomaly
 from .hooks import NodeHooks, RemovableHandle, add
@@ -170,7 +171,7 @@ def _exclusive(grad: Any) -> bool:
     return getrefcount(storage) <= 3 and getrefcount(buffer) <= owners
 
 
-_accumulators = threading.Lock()
+_accumulators = Lock()
 
 
 def grad_accumulator(variable: Any) -> AccumulateGrad:
@@ -178,7 +179,7 @@ def grad_accumulator(variable: Any) -> AccumulateGrad:
     ref = variable._acc
     node = ref() if ref is not None else None
     if node is None:
-        with _accumulators:  # two threads must not make two: each has the lock that guards .grad
+        with _accumulators.mutex:  # two threads must not make two: each has the lock that guards .grad
             ref = variable._acc
             node = ref() if ref is not None else None
             if node is None:

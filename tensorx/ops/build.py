@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tensorx.devices import registry
 from tensorx.kernels.spec import KernelSpec
+from tensorx.locks import Lock
 
-_lock = threading.Lock()
+_lock = Lock()
 _kernels: dict[tuple[registry.device, KernelSpec], Any] = {}
 _watchers: list[list[Any]] = []
 
@@ -20,7 +20,7 @@ def kernel(device: registry.device, spec: KernelSpec) -> Any:
     """The loaded kernel of ``spec`` on ``device``; built once a process, and once a machine while the disk cache lives."""
     found = _kernels.get((device, spec))
     if found is None:
-        with _lock:
+        with _lock.mutex:
             if (device, spec) not in _kernels:
                 program(device, [spec])
             found = _kernels[device, spec]

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from tensorx import dtypes
 from tensorx.dtypes import BOOL, COMPLEX, FLOAT, INT, dtype
+from tensorx.locks import Lock
 
 Number = bool | int | float | complex
 
@@ -104,17 +105,19 @@ class Expr:
     def tanh(self) -> Expr: return tanh(self)
 
 
+_lock = Lock()
 _nodes: weakref.WeakValueDictionary[tuple[Any, ...], Expr] = weakref.WeakValueDictionary()
 
 
 def _make(op: str, args: tuple[Expr, ...], d: dtype, attr: Any = None) -> Expr:
     shown = (type(attr), str(attr)) if op == "const" else attr  # 0.0 == -0.0 == False, and nan != nan
     key = (op, *map(id, args), d.id, shown)
-    node = _nodes.get(key)
-    if node is None:
-        node = Expr.__new__(Expr)
-        node.op, node.args, node.dtype, node.attr = op, args, d, attr
-        _nodes[key] = node
+    with _lock.mutex:
+        node = _nodes.get(key)
+        if node is None:
+            node = Expr.__new__(Expr)
+            node.op, node.args, node.dtype, node.attr = op, args, d, attr
+            _nodes[key] = node
     return node
 
 

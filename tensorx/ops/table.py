@@ -119,9 +119,11 @@ _intrinsic_ops: dict[str, Op] = {}
 def intrinsic_op(name: str) -> Op:
     """The row whose body is just the intrinsic ``name``, by which a rule that uses it is differentiated again."""
     if not _intrinsic_ops:
+        known: dict[str, Op] = {}
         for op in OPS.values():
             for found in op.kind.intrinsics(op) if op.kind.name == "ELEMENTWISE" else ():  # type: ignore[attr-defined]  # this kind's own
-                _intrinsic_ops.setdefault(found, op)
+                known.setdefault(found, op)
+        _intrinsic_ops.update(known)  # at once: other threads take a filled table for a whole one
     if name not in _intrinsic_ops:
         raise NotImplementedError(f"intrinsic_op: no row has the body E.{name}, so a rule that uses it cannot be differentiated twice")
     return _intrinsic_ops[name]
