@@ -89,8 +89,14 @@ LOCAL_TILES = (
     LocalTile(16, 32, 8, 4, 4),
     LocalTile(16, 16, 4, 4, 4),
     LocalTile(8, 8, 4, 4, 4),
+    LocalTile(4, 4, 4, 4, 4),
 )
-FLAT_TILES = (LocalTile(8, 128, 16, 4, 4), LocalTile(8, 64, 8, 4, 2), LocalTile(8, 32, 4, 4, 2), LocalTile(4, 16, 4, 4, 1))
+FLAT_TILES = (
+    LocalTile(8, 128, 16, 4, 4),
+    LocalTile(8, 64, 8, 4, 2),
+    LocalTile(8, 32, 4, 4, 2),
+    LocalTile(4, 16, 4, 4, 1),
+)
 
 
 def accumulate(code: str) -> str:
@@ -125,7 +131,11 @@ def tile(acc: str, caps: Capabilities, m: int, n: int, direct: bool = False) -> 
         filled = m * n >= 0.5 * ceil_div(m, candidate.m) * candidate.m * ceil_div(n, candidate.n) * candidate.n
         if filled and ceil_div(m, candidate.m) * ceil_div(n, candidate.n) >= caps.compute_units:
             return candidate
-    return min(fits, key=lambda t: (ceil_div(m, t.m) * t.m * ceil_div(n, t.n) * t.n, -t.m * t.n, -t.k)) if fits else flat[-1]
+    return (
+        min(fits, key=lambda t: (ceil_div(m, t.m) * t.m * ceil_div(n, t.n) * t.n, -t.m * t.n, -t.k))
+        if fits
+        else flat[-1]
+    )
 
 
 # --------------------------------------------------------------------------------------------------------------- argument layout
@@ -145,9 +155,7 @@ def _spatial(spec: KernelSpec, operand: Operand) -> int:
 
 
 def size_names(spec: KernelSpec, axis: str) -> list[str]:
-    """Names of the size arguments of an axis.
-
-    """
+    """Names of the size arguments of an axis."""
     return [f"n{axis}{i}" for i in range(_count(spec, axis))]
 
 
@@ -207,7 +215,9 @@ class Maps:
                 lines.append(f"{offset} += ({linear}) & 1;")
         return "{ " + " ".join(" ".join(lines).split("\n")) + " }"
 
-    def _place(self, operand: Operand, axis: str, names: list[str], offset: str, coordinates: Sequence[str]) -> list[str]:
+    def _place(
+        self, operand: Operand, axis: str, names: list[str], offset: str, coordinates: Sequence[str]
+    ) -> list[str]:
         spatial, x = (0 if axis == "b" else self.spatial(operand)), operand.name
         plain = len(names) - spatial
         terms = [f"{names[i]} * {x}_{axis}{i}" for i in range(plain)]
@@ -226,19 +236,27 @@ class Maps:
 
     def inside(self, operand: Operand, firsts: Sequence[str], seconds: Sequence[str]) -> str:
         """The bounds check of a patch: one unsigned comparison per dimension."""
-        checks = [f"((u32)({a} + {b}) < (u32){operand.name}_e{d})" for d, (a, b) in enumerate(zip(firsts, seconds, strict=True))]
+        checks = [
+            f"((u32)({a} + {b}) < (u32){operand.name}_e{d})"
+            for d, (a, b) in enumerate(zip(firsts, seconds, strict=True))
+        ]
         return " & ".join(checks)
 
 
 def context(spec: KernelSpec, caps: Capabilities) -> dict[str, Any]:
-    """Names that the template uses beside the common ones."""
-    kind = spec.param("tile")
-    acc = spec.param("acc")
-    fused = caps.fast_fma and is_float(acc)
-    vector = {"f32": "float", "f64": "double", "i64": "long"}[acc] + str(getattr(kind, "lanes", ""))
+    """Names that the templates use beside the common ones."""
+    kind, acc, maps = spec.param("tile"), spec.param("acc"), Maps(spec)
+    placed = (spec.outputs[0], *spec.inputs[2:])
+    twice = "2 * " if maps.pairs else ""
     return {
-        "maps": Maps(spec), "tile": kind, "acc": acc, "vectorised": isinstance(kind, VectorTile), "fused": fused,
-        "vector": vector, "size": ITEMSIZE[acc], "variants": [r for r in (1, 2, 4, 6, 12) if r <= getattr(kind, "rows", 0)],
+        "maps": maps, "pairs": maps.pairs, "tile": kind, "acc": acc, "vectorised": isinstance(kind, VectorTile),
+        "fused": caps.fast_fma and is_float(acc), "opencl": caps.dialect == "opencl", "size": ITEMSIZE[acc],
+        "vector": {"f32": "float", "f64": "double", "i64": "long"}[acc] + str(getattr(kind, "lanes", "")),
+        "variants": [r for r in (1, 2, 4, 6, 12) if r <= getattr(kind, "rows", 0)],
+        "I": spec.index, "A": acc, "e": spec.entry, "x0": spec.inputs[0], "x1": spec.inputs[1], "y0": spec.outputs[0],
+        "extras": spec.inputs[2:], "placed": placed, "tables": [o for o in placed if o.access != "n"],
+        "M": maps.extent("m"), "N": f"{twice}{maps.extent('n')}", "K": f"{twice}{maps.extent('k')}",
+        "base": lambda operand: f"{operand.name}_b",
     }  # fmt: skip
 
 

@@ -95,7 +95,10 @@ class _Problem:
         self.sizes = dict(sizes)
         self.operands = list(operands)
         letters = ["bmn", "bmk", "bkn"] + ["bmn"] * (len(operands) - 3)
-        self.strides = [dict(zip(word, (o.batch, o.first, o.second), strict=True)) for word, o in zip(letters, operands, strict=True)]
+        self.strides = [
+            dict(zip(word, (o.batch, o.first, o.second), strict=True))
+            for word, o in zip(letters, operands, strict=True)
+        ]
         self.patches = [o.patch for o in operands]
         self.shifts = [o.shift for o in operands]
 
@@ -188,9 +191,15 @@ def _span(problem: _Problem) -> int:
     """An upper bound of every index and offset that the kernel computes."""
     most = 0
     for strides, patch in zip(problem.strides, problem.patches, strict=True):
-        pairs = [(size, step) for letter, steps in strides.items() for size, step in zip(problem.sizes[letter], steps, strict=True)]
+        pairs = [
+            (size, step)
+            for letter, steps in strides.items()
+            for size, step in zip(problem.sizes[letter], steps, strict=True)
+        ]
         reach = sum((size - 1) * abs(step) for size, step in pairs)
-        most = max(most, reach + sum(p.stride * (p.extent + abs(p.u) * 4096 + abs(p.v) * 4096 + abs(p.w)) for p in patch))
+        most = max(
+            most, reach + sum(p.stride * (p.extent + abs(p.u) * 4096 + abs(p.v) * 4096 + abs(p.w)) for p in patch)
+        )
     return 2 * max(most, *(math.prod(size) + 4096 for size in problem.sizes.values()))
 
 
@@ -221,7 +230,9 @@ def contraction(
     """
     codes = (out.code, a.code, b.code)
     if len({is_complex(code) for code in codes}) != 1:
-        raise ValueError(f"contraction: arguments 'out', 'a' and 'b' must be all complex or all real; got {', '.join(codes)}. Hint: cast first")
+        raise ValueError(
+            f"contraction: arguments 'out', 'a' and 'b' must be all complex or all real; got {', '.join(codes)}. Hint: cast first"
+        )
     paired, acc = is_complex(out.code), accumulate(a.code if a.code != "f16" else b.code)
     problem = _Problem(dict(zip("bmnk", sizes, strict=True)), (out, a, b, *extras))
     if any(p.extent <= 0 for patch in problem.patches for p in patch):
@@ -243,7 +254,9 @@ def _operand(problem: _Problem, which: int, acc: str, paired: bool) -> Operand:
     return Operand(name, code, compute, _access(problem, which, paired))
 
 
-def _spec(caps: Capabilities, problem: _Problem, acc: str, paired: bool, body: str, scalars: tuple[tuple[str, str], ...]) -> KernelSpec:
+def _spec(
+    caps: Capabilities, problem: _Problem, acc: str, paired: bool, body: str, scalars: tuple[tuple[str, str], ...]
+) -> KernelSpec:
     operands = [_operand(problem, which, acc, paired) for which in range(len(problem.operands))]
     y0 = operands[0]
     if not body:
@@ -267,7 +280,13 @@ def _call(caps: Capabilities, problem: _Problem, spec: KernelSpec, order: list[i
     kind = spec.param("tile")
     if isinstance(kind, VectorTile):
         extents = [math.prod(problem.sizes[letter]) for letter in "bmn"]
-        sizes += spread(kind, max(1, caps.compute_units), extents[0], extents[1], extents[2] * (2 if is_complex(spec.outputs[0].dtype) else 1))
+        sizes += spread(
+            kind,
+            max(1, caps.compute_units),
+            extents[0],
+            extents[1],
+            extents[2] * (2 if is_complex(spec.outputs[0].dtype) else 1),
+        )
     strides: list[int] = []
     for by_axis, patch in zip(problem.strides, problem.patches, strict=True):
         for letter, steps in by_axis.items():
@@ -277,7 +296,13 @@ def _call(caps: Capabilities, problem: _Problem, spec: KernelSpec, order: list[i
 
 
 def matmul(
-    caps: Capabilities, out: View, a: View, b: View, extras: tuple[View, ...] = (), body: str = "", scalars: tuple[tuple[str, str], ...] = ()
+    caps: Capabilities,
+    out: View,
+    a: View,
+    b: View,
+    extras: tuple[View, ...] = (),
+    body: str = "",
+    scalars: tuple[tuple[str, str], ...] = (),
 ) -> Call:
     """``out = body(a @ b)`` for a of shape (*batch, m, k), b (*batch, k, n), out and every extra (*batch, m, n).
 

@@ -66,8 +66,15 @@ def _check(name: str, x: View, w: View, y: View, window: Window, extras: tuple[V
     rank = len(x.shape) - 2
     groups = window.groups
     if not (rank >= 1 and len(w.shape) == len(y.shape) == rank + 2 == len(window.stride) + 2):
-        raise ValueError(f"{name}: input, weight and output must have the same rank; got {x.shape}, {w.shape}, {y.shape}")
-    fits = x.shape[0] == y.shape[0] and y.shape[1] == w.shape[0] and x.shape[1] == w.shape[1] * groups and w.shape[0] % groups == 0
+        raise ValueError(
+            f"{name}: input, weight and output must have the same rank; got {x.shape}, {w.shape}, {y.shape}"
+        )
+    fits = (
+        x.shape[0] == y.shape[0]
+        and y.shape[1] == w.shape[0]
+        and x.shape[1] == w.shape[1] * groups
+        and w.shape[0] % groups == 0
+    )
     if not fits or any(v.shape != out.shape for v in extras):
         raise ValueError(
             f"{name}: shapes must be (n, c, ..), (d, c / groups, ..), (n, d, ..), extras as the result; "
@@ -97,7 +104,8 @@ def convolution_forward(
     gx, gw = _Grouped.data(x, groups), _Grouped.weight(w, groups)
     zero = (0,) * rank
     patch = tuple(
-        Patch(gx.spatial[i], x.shape[2 + i], window.dilation[i], window.stride[i], -window.padding[i]) for i in range(rank)
+        Patch(gx.spatial[i], x.shape[2 + i], window.dilation[i], window.stride[i], -window.padding[i])
+        for i in range(rank)
     )
     sizes = ((groups,), (w.shape[0] // groups,), (batch, *outs), (w.shape[1], *kernel))
     source = Axes(gx.code, (gx.group,), (gx.channel, *zero), (gx.lead, *zero), patch)
@@ -116,7 +124,8 @@ def convolution_weight(caps: Capabilities, dw: View, x: View, dy: View, window: 
     gx, gy, gw = _Grouped.data(x, groups), _Grouped.data(dy, groups), _Grouped.weight(dw, groups)
     zero = (0,) * rank
     patch = tuple(
-        Patch(gx.spatial[i], x.shape[2 + i], window.stride[i], window.dilation[i], -window.padding[i]) for i in range(rank)
+        Patch(gx.spatial[i], x.shape[2 + i], window.stride[i], window.dilation[i], -window.padding[i])
+        for i in range(rank)
     )
     sizes = ((groups,), (dw.shape[0] // groups,), (dw.shape[1], *kernel), (batch, *outs))
     source = Axes(gx.code, (gx.group,), (gx.lead, *zero), (gx.channel, *zero), patch)
@@ -145,8 +154,15 @@ def convolution_data(
     ranges = []
     for i, stride in enumerate(window.stride):
         extent, kernel = dx.shape[2 + i], w.shape[2 + i]
-        ranges.append([_phase(p, extent, kernel, stride, window.padding[i], window.dilation[i]) for p in range(min(stride, extent))])
-    calls = [_data_call(caps, dx, dy, w, window, phases, extras, body, scalars) for phases in itertools.product(*ranges)]
+        ranges.append(
+            [
+                _phase(p, extent, kernel, stride, window.padding[i], window.dilation[i])
+                for p in range(min(stride, extent))
+            ]
+        )
+    calls = [
+        _data_call(caps, dx, dy, w, window, phases, extras, body, scalars) for phases in itertools.product(*ranges)
+    ]
     return tuple(calls)
 
 

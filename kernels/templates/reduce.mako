@@ -18,10 +18,8 @@
         return step if o.access == "r" else f"({step}) * {o.name}_t{last}"
 
     def moved(o, name, base, offset):
-        """Declare a pointer. Wherever a loop is to become vectors, its index is added to a pointer alone: with wrapping
-        32-bit arithmetic `i + j` is no linear address, and gcc would gather."""
-        step = f"2 * ({offset})" if T.is_complex(o.dtype) else f"({offset})"
-        return f"TX_GLOBAL const {T.part(o.dtype)} *{o.name}{name} = {o.name}{base} + {step};"
+        """Declare a pointer."""
+        return T.moved(o, o.name + name, o.name + base, offset)
 
     def across(o, step):
         """Offset of `step` places on the last kept axis."""

@@ -18,10 +18,8 @@
         return step if o.access == "c" else f"({step}) * {o.name}_t0"
 
     def moved(o, name, base, offset):
-        """Declare a pointer; a loop index is added to a pointer alone (see reduce.mako)."""
-        step = f"2 * ({offset})" if T.is_complex(o.dtype) else f"({offset})"
-        const = " const" if o.name[0] == "x" else ""
-        return f"TX_GLOBAL{const} {T.part(o.dtype)} *{o.name}{name} = {o.name}{base} + {step};"
+        """Declare a pointer."""
+        return T.moved(o, o.name + name, o.name + base, offset)
 
     def inputs(text):
         return [o for o in along_row if o.name[0] == "x" and reads(o, text)]
