@@ -70,12 +70,22 @@ class detect_anomaly:
 
 
 def is_anomaly_enabled() -> bool:
-    """Return True while anomaly mode is on."""
+    """Return True while anomaly mode is on.
+
+    >>> import tensorx as tx
+    >>> tx.autograd.is_anomaly_enabled()
+    False
+    """
     return mode.on
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Return True if anomaly mode, when on, looks for NaN."""
+    """Return True if anomaly mode, when on, looks for NaN.
+
+    >>> import tensorx as tx
+    >>> tx.autograd.is_anomaly_check_nan_enabled()
+    True
+    """
     return mode.check_nan
 
 

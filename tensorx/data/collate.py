@@ -55,7 +55,13 @@ def _collate_column(samples: tuple[Any, ...]) -> Any:
 
 
 def default_convert(data: Any) -> Any:
-    """Turn NumPy arrays and numbers inside ``data`` into tensors; used where a loader does not batch."""
+    """Turn NumPy arrays and numbers inside ``data`` into tensors; used where a loader does not batch.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.data.default_convert({"x": [1, 2.5], "y": __import__("numpy").ones(2)})["y"]
+        tensor([1., 1.], dtype=tensorx.float64)
+    """
     if isinstance(data, tx.Tensor):
         return data
     if isinstance(data, (np.ndarray, np.generic)):

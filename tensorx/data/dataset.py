@@ -17,6 +17,14 @@ T_co = TypeVar("T_co", covariant=True)
 class Dataset(Generic[T_co]):
     """A map from index to sample: write ``__getitem__`` and ``__len__``; ``__getitems__`` (a list of indices) is used
     if there.
+
+    Example:
+        >>> import tensorx as tx
+        >>> class Squares(tx.data.Dataset):
+        ...     def __getitem__(self, index):
+        ...         return index**2
+        >>> Squares()[3]
+        9
     """
 
     def __getitem__(self, index: Any) -> Any:
@@ -27,7 +35,16 @@ class Dataset(Generic[T_co]):
 
 
 class IterableDataset(Dataset[T_co], Iterable[T_co]):
-    """A stream of samples: write ``__iter__``."""
+    """A stream of samples: write ``__iter__``.
+
+    Example:
+        >>> import tensorx as tx
+        >>> class Count(tx.data.IterableDataset):
+        ...     def __iter__(self):
+        ...         return iter(range(3))
+        >>> list(tx.data.DataLoader(Count(), batch_size=2))
+        [tensor([0, 1]), tensor([2])]
+    """
 
     def __add__(self, other: Any) -> ChainDataset:  # type: ignore[override]  # streams are chained
         return ChainDataset([self, other])
@@ -58,7 +75,13 @@ class TensorDataset(Dataset[tuple[Any, ...]]):
 
 
 class ConcatDataset(Dataset[Any]):
-    """Datasets one after the other."""
+    """Datasets one after the other.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.data.ConcatDataset([[1, 2], [3]])[2]
+        3
+    """
 
     def __init__(self, datasets: Iterable[Any]) -> None:
         self.datasets = list(datasets)
@@ -81,7 +104,16 @@ class ConcatDataset(Dataset[Any]):
 
 
 class ChainDataset(IterableDataset[Any]):
-    """Streams one after the other."""
+    """Streams one after the other.
+
+    Example:
+        >>> import tensorx as tx
+        >>> class Count(tx.data.IterableDataset):
+        ...     def __iter__(self):
+        ...         return iter(range(2))
+        >>> list(tx.data.ChainDataset([Count(), Count()]))
+        [0, 1, 0, 1]
+    """
 
     def __init__(self, datasets: Iterable[Any]) -> None:
         self.datasets = datasets
@@ -97,7 +129,13 @@ class ChainDataset(IterableDataset[Any]):
 
 
 class Subset(Dataset[T_co]):
-    """The samples of ``dataset`` at ``indices``."""
+    """The samples of ``dataset`` at ``indices``.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.data.Subset([10, 20, 30], [2, 0])[0]
+        30
+    """
 
     def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
         self.dataset, self.indices = dataset, indices
@@ -118,7 +156,13 @@ class Subset(Dataset[T_co]):
 
 
 def random_split(dataset: Any, lengths: Sequence[float], generator: Any = None) -> list[Subset[Any]]:
-    """Subsets of these lengths, or of these fractions (which sum to 1), drawn without overlap by ``generator``."""
+    """Subsets of these lengths, or of these fractions (which sum to 1), drawn without overlap by ``generator``.
+
+    Example:
+        >>> import tensorx as tx
+        >>> [len(part) for part in tx.data.random_split(range(10), [0.75, 0.25])]
+        [8, 2]
+    """
     sizes = _split_sizes(len(dataset), lengths)
     if sum(sizes) != len(dataset):
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")

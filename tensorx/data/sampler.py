@@ -16,14 +16,29 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Sampler(Generic[T_co]):
-    """An iterable of indices (or of lists of indices)."""
+    """An iterable of indices (or of lists of indices).
+
+    Example:
+        >>> import tensorx as tx
+        >>> class Backwards(tx.data.Sampler):
+        ...     def __iter__(self):
+        ...         return iter([2, 1, 0])
+        >>> list(tx.data.BatchSampler(Backwards(), 2, drop_last=False))
+        [[2, 1], [0]]
+    """
 
     def __iter__(self) -> Iterator[T_co]:
         raise NotImplementedError
 
 
 class SequentialSampler(Sampler[int]):
-    """0, 1, 2, ..."""
+    """0, 1, 2, ...
+
+    Example:
+        >>> import tensorx as tx
+        >>> list(tx.data.SequentialSampler(range(3)))
+        [0, 1, 2]
+    """
 
     def __init__(self, data_source: Sized) -> None:
         self.data_source = data_source
@@ -39,6 +54,11 @@ class RandomSampler(Sampler[int]):
     """A fresh permutation each time; with ``replacement``, independent draws.
 
     Without a ``generator``, each iteration seeds its own from the global one.
+
+    Example:
+        >>> import tensorx as tx
+        >>> sorted(tx.data.RandomSampler(range(3)))
+        [0, 1, 2]
     """
 
     def __init__(
@@ -73,7 +93,13 @@ class RandomSampler(Sampler[int]):
 
 
 class SubsetRandomSampler(Sampler[int]):
-    """The given indices in random order."""
+    """The given indices in random order.
+
+    Example:
+        >>> import tensorx as tx
+        >>> sorted(tx.data.SubsetRandomSampler([4, 7]))
+        [4, 7]
+    """
 
     def __init__(self, indices: Sequence[int], generator: Any = None) -> None:
         self.indices, self.generator = indices, generator
@@ -87,7 +113,13 @@ class SubsetRandomSampler(Sampler[int]):
 
 
 class BatchSampler(Sampler[list[int]]):
-    """Lists of ``batch_size`` indices of another sampler; ``drop_last`` leaves out an incomplete last one."""
+    """Lists of ``batch_size`` indices of another sampler; ``drop_last`` leaves out an incomplete last one.
+
+    Example:
+        >>> import tensorx as tx
+        >>> list(tx.data.BatchSampler(tx.data.SequentialSampler(range(5)), 2, drop_last=True))
+        [[0, 1], [2, 3]]
+    """
 
     def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
         if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size <= 0:

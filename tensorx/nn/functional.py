@@ -22,38 +22,82 @@ def relu(input: Any, inplace: bool = False) -> Any:
 
 
 def relu_(input: Any) -> Any:
-    """:func:`relu` in place."""
+    """:func:`relu` in place.
+
+    Example:
+        >>> import tensorx as tx
+        >>> x = tx.tensor([-1.0, 2.0])
+        >>> tx.nn.functional.relu_(x)
+        tensor([0., 2.])
+    """
     return input.relu_()
 
 
 def tanh(input: Any) -> Any:
-    """Hyperbolic tangent."""
+    """Hyperbolic tangent.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.tanh(tx.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.7616])
+    """
     return tx.tanh(input)
 
 
 def sigmoid(input: Any) -> Any:
-    """``1 / (1 + exp(-input))``."""
+    """``1 / (1 + exp(-input))``.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.sigmoid(tx.tensor([0.0, 2.0]))
+        tensor([0.5000, 0.8808])
+    """
     return tx.sigmoid(input)
 
 
 def gelu(input: Any, approximate: str = "none") -> Any:
-    """``input * Phi(input)``; ``approximate`` is 'none' or 'tanh'."""
+    """``input * Phi(input)``; ``approximate`` is 'none' or 'tanh'.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.gelu(tx.tensor([-1.0, 0.0, 2.0]))
+        tensor([-0.1587,  0.0000,  1.9545])
+    """
     return tx.gelu(input, approximate=approximate)
 
 
 def silu(input: Any, inplace: bool = False) -> Any:
-    """``input * sigmoid(input)``."""
+    """``input * sigmoid(input)``.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.silu(tx.tensor([-1.0, 0.0, 2.0]))
+        tensor([-0.2689,  0.0000,  1.7616])
+    """
     return input.silu_() if inplace else tx.silu(input)
 
 
 def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
-    """``exp(input) / sum(exp(input))`` along ``dim``; ``dtype`` casts first."""
+    """``exp(input) / sum(exp(input))`` along ``dim``; ``dtype`` casts first.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.softmax(tx.tensor([[0.0, 0.0], [0.0, 1.0]]), dim=1)
+        tensor([[0.5000, 0.5000],
+                [0.2689, 0.7311]])
+    """
     dim = _implicit_dim("softmax", input.dim(), _stacklevel) if dim is None else dim
     return tx.softmax(input, dim) if dtype is None else tx.softmax(input, dim, dtype=dtype)
 
 
 def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
-    """``log(softmax(input, dim))`` without overflow; ``dtype`` casts first."""
+    """``log(softmax(input, dim))`` without overflow; ``dtype`` casts first.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.log_softmax(tx.tensor([0.0, 1.0]), dim=0)
+        tensor([-1.3133, -0.3133])
+    """
     dim = _implicit_dim("log_softmax", input.dim(), _stacklevel) if dim is None else dim
     return tx.log_softmax(input, dim) if dtype is None else tx.log_softmax(input, dim, dtype=dtype)
 
@@ -68,7 +112,13 @@ def _implicit_dim(name: str, ndim: int, stacklevel: int) -> int:
 
 
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
-    """``input @ weight.T + bias``; input (..., in), weight (out, in) or (in,), bias (out)."""
+    """``input @ weight.T + bias``; input (..., in), weight (out, in) or (in,), bias (out).
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.linear(tx.ones(1, 2), tx.tensor([[1.0, 2.0], [3.0, 4.0]]), tx.tensor([0.5, -0.5]))
+        tensor([[3.5000, 6.5000]])
+    """
     if weight.dim() == 2 and input.dim() == 2 and bias is not None:
         return tx.addmm(bias, input, weight.t())
     out = tx.matmul(input, weight.t() if weight.dim() == 2 else weight)
@@ -76,7 +126,13 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
 
 
 def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-    """With ``training``: each element becomes zero with probability ``p``, the others are divided by ``1 - p``."""
+    """With ``training``: each element becomes zero with probability ``p``, the others are divided by ``1 - p``.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.dropout(tx.ones(3), p=0.5, training=False)
+        tensor([1., 1., 1.])
+    """
     if not 0.0 <= p <= 1.0:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     return tx.dropout(input, p, training, inplace=inplace)
@@ -91,7 +147,14 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Any:
-    """Rows of ``weight`` (rows, dim) chosen by the integers ``input``; the result has shape (*input.shape, dim)."""
+    """Rows of ``weight`` (rows, dim) chosen by the integers ``input``; the result has shape (*input.shape, dim).
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.embedding(tx.tensor([2, 0]), tx.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
+        tensor([[5., 6.],
+                [1., 2.]])
+    """
     if sparse:
         raise NotImplementedError("embedding: argument 'sparse' must be False; there are no sparse gradients yet.")
     row = _padding_row(padding_idx, weight.size(0))
@@ -120,7 +183,13 @@ def _renorm_rows(weight: Any, input: Any, max_norm: float, norm_type: float) -> 
 
 
 def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
-    """Normalise the last dimensions (of sizes ``normalized_shape``) to mean 0 and variance 1, then scale and shift."""
+    """Normalise the last dimensions (of sizes ``normalized_shape``) to mean 0 and variance 1, then scale and shift.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.layer_norm(tx.tensor([[1.0, 2.0, 4.0]]), (3,))
+        tensor([[-1.0690, -0.2673,  1.3363]])
+    """
     return tx.layer_norm(input, normalized_shape, weight, bias, eps)
 
 
@@ -136,6 +205,13 @@ def conv2d(
     """Cross-correlate (N, C, H, W) or (C, H, W) with weight (out, C / groups, kh, kw).
 
     ``padding`` is a number, one for each dimension, 'valid' (none) or 'same' (as large an output as the input).
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.conv2d(tx.ones(1, 1, 3, 3), tx.ones(1, 1, 2, 2), padding="same")
+        tensor([[[[4., 4., 2.],
+                  [4., 4., 2.],
+                  [2., 2., 1.]]]])
     """
     return _convolve(tx.conv2d, 2, input, weight, bias, stride, padding, dilation, groups)
 
@@ -225,6 +301,11 @@ def nll_loss(
         weight: a factor for each class, shape (C); 'mean' divides by the sum of the factors used.
         ignore_index: this target value adds nothing.
         reduction: 'none', 'mean' or 'sum'.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.nll_loss(tx.tensor([[-0.5, -1.5], [-2.0, -0.25]]), tx.tensor([0, 1]))
+        tensor(0.3750)
     """
     reduction = _reduction(size_average, reduce, reduction)
     loss, scale, valid = _pick(input, target, weight, ignore_index, min(1, input.dim() - 1))
@@ -309,7 +390,13 @@ def mse_loss(
     reduction: str = "mean",
     weight: Any = None,
 ) -> Any:
-    """Squared difference; ``weight`` multiplies each element, and 'mean' then divides by the weights' sum."""
+    """Squared difference; ``weight`` multiplies each element, and 'mean' then divides by the weights' sum.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.mse_loss(tx.tensor([1.0, 3.0]), tx.tensor([0.0, 1.0]))
+        tensor(2.5000)
+    """
     if tuple(target.shape) != tuple(input.shape):
         message = (
             f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). "

@@ -67,35 +67,73 @@ def _calculate_correct_fan(tensor: Any, mode: str) -> int:
 
 
 def uniform_(tensor: Any, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Any:
-    """Uniform in [a, b)."""
+    """Uniform in [a, b).
+
+    Example:
+        >>> import tensorx as tx
+        >>> x = tx.nn.init.uniform_(tx.empty(100), -1.0, 1.0)
+        >>> bool((x.abs() <= 1).all())
+        True
+    """
     with tx.no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
 
 def normal_(tensor: Any, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Any:
-    """Normal with this mean and standard deviation."""
+    """Normal with this mean and standard deviation.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.init.normal_(tx.empty(2, 3)).shape
+        tensorx.Size([2, 3])
+    """
     with tx.no_grad():
         return tensor.normal_(mean, std, generator=generator)
 
 
 def constant_(tensor: Any, val: float) -> Any:
-    """``val`` everywhere."""
+    """``val`` everywhere.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.init.constant_(tx.empty(2), 0.5)
+        tensor([0.5000, 0.5000])
+    """
     with tx.no_grad():
         return tensor.fill_(val)
 
 
 def ones_(tensor: Any) -> Any:
-    """One everywhere."""
+    """One everywhere.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.init.ones_(tx.empty(2))
+        tensor([1., 1.])
+    """
     return constant_(tensor, 1.0)
 
 
 def zeros_(tensor: Any) -> Any:
-    """Zero everywhere."""
+    """Zero everywhere.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.init.zeros_(tx.empty(2))
+        tensor([0., 0.])
+    """
     return constant_(tensor, 0.0)
 
 
 def eye_(tensor: Any) -> Any:
-    """The identity matrix; only for two dimensions."""
+    """The identity matrix; only for two dimensions.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.init.eye_(tx.empty(2, 2))
+        tensor([[1., 0.],
+                [0., 1.]])
+    """
     if tensor.dim() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
     with tx.no_grad():
@@ -103,13 +141,25 @@ def eye_(tensor: Any) -> Any:
 
 
 def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
-    """Uniform in ``+-gain * sqrt(6 / (fan_in + fan_out))`` (Glorot & Bengio 2010)."""
+    """Uniform in ``+-gain * sqrt(6 / (fan_in + fan_out))`` (Glorot & Bengio 2010).
+
+    Example:
+        >>> import tensorx as tx
+        >>> bool((tx.nn.init.xavier_uniform_(tx.empty(4, 2)).abs() <= 1).all())
+        True
+    """
     bound = math.sqrt(3.0) * gain * math.sqrt(2.0 / sum(_calculate_fan_in_and_fan_out(tensor)))
     return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
-    """Normal with standard deviation ``gain * sqrt(2 / (fan_in + fan_out))`` (Glorot & Bengio 2010)."""
+    """Normal with standard deviation ``gain * sqrt(2 / (fan_in + fan_out))`` (Glorot & Bengio 2010).
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.init.xavier_normal_(tx.empty(4, 2)).shape
+        tensorx.Size([4, 2])
+    """
     std = gain * math.sqrt(2.0 / sum(_calculate_fan_in_and_fan_out(tensor)))
     return normal_(tensor, 0.0, std, generator)
 
@@ -124,7 +174,13 @@ def _kaiming_std(tensor: Any, a: float, mode: str, nonlinearity: str) -> float |
 def kaiming_uniform_(
     tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Any:
-    """Uniform in ``+-gain * sqrt(3 / fan)`` (He et al. 2015)."""
+    """Uniform in ``+-gain * sqrt(3 / fan)`` (He et al. 2015).
+
+    Example:
+        >>> import tensorx as tx
+        >>> bool((tx.nn.init.kaiming_uniform_(tx.empty(4, 6), nonlinearity="relu").abs() <= 1).all())
+        True
+    """
     std = _kaiming_std(tensor, a, mode, nonlinearity)
     return tensor if std is None else uniform_(tensor, -math.sqrt(3.0) * std, math.sqrt(3.0) * std, generator)
 
@@ -132,7 +188,13 @@ def kaiming_uniform_(
 def kaiming_normal_(
     tensor: Any, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Any:
-    """Normal with standard deviation ``gain / sqrt(fan)`` (He et al. 2015)."""
+    """Normal with standard deviation ``gain / sqrt(fan)`` (He et al. 2015).
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.init.kaiming_normal_(tx.empty(4, 6), nonlinearity="relu").shape
+        tensorx.Size([4, 6])
+    """
     std = _kaiming_std(tensor, a, mode, nonlinearity)
     return tensor if std is None else normal_(tensor, 0.0, std, generator)
 
@@ -145,6 +207,11 @@ def trunc_normal_(
     By rejection: candidates are drawn for the whole tensor until every element has accepted one. Where the
         interval holds
     little of the normal's mass, the candidates are uniform in it and accepted in proportion to the density.
+
+    Example:
+        >>> import tensorx as tx
+        >>> bool((tx.nn.init.trunc_normal_(tx.empty(100), std=2.0).abs() <= 2).all())
+        True
     """
     if mean < a - 2 * std or mean > b + 2 * std:
         message = "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. "

@@ -66,6 +66,11 @@ class Parameter(Tensor, metaclass=_MarkedType):
 class Buffer(Tensor, metaclass=_MarkedType):
     """A tensor that a module registers as a buffer when it is assigned; ``persistent`` says if ``state_dict`` holds
     it.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.Buffer(tx.zeros(2), persistent=False).requires_grad
+        False
     """
 
     _mark = "_is_buffer"

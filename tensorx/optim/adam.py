@@ -66,6 +66,15 @@ class Adam(Optimizer):
         maximize: climb instead.
         foreach, capturable, fused: accepted; a step always is one kernel for each parameter. ``differentiable``
             must be False.
+
+    Example:
+        >>> import tensorx as tx
+        >>> w = tx.zeros(2, requires_grad=True)
+        >>> optimizer = tx.optim.Adam([w], lr=0.5)
+        >>> w.sum().backward()
+        >>> optimizer.step()
+        >>> w.detach()
+        tensor([-0.5000, -0.5000])
     """
 
     def __init__(

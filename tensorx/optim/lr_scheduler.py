@@ -17,6 +17,15 @@ class LRScheduler:
     """Base class. A subclass writes :meth:`get_lr`: the groups' next rates, given ``last_epoch`` and the present rates.
 
     Making a scheduler sets the first rate; call :meth:`step` after ``optimizer.step()``.
+
+    Example:
+        >>> import tensorx as tx
+        >>> optimizer = tx.optim.SGD([tx.zeros(1, requires_grad=True)], lr=1.0)
+        >>> class Constant(tx.optim.lr_scheduler.LRScheduler):
+        ...     def get_lr(self):
+        ...         return self.base_lrs
+        >>> Constant(optimizer).get_last_lr()
+        [1.0]
     """
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
@@ -88,7 +97,17 @@ class _LRScheduler(LRScheduler):
 
 
 class LambdaLR(LRScheduler):
-    """``initial_lr * lr_lambda(epoch)``; one function, or one for each group."""
+    """``initial_lr * lr_lambda(epoch)``; one function, or one for each group.
+
+    Example:
+        >>> import tensorx as tx
+        >>> optimizer = tx.optim.SGD([tx.zeros(1, requires_grad=True)], lr=1.0)
+        >>> schedule = tx.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.5**epoch)
+        >>> optimizer.step()
+        >>> schedule.step()
+        >>> schedule.get_last_lr()
+        [0.5]
+    """
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
         self.lr_lambdas: list[Callable[[int], float]]
@@ -120,7 +139,17 @@ class LambdaLR(LRScheduler):
 
 
 class StepLR(LRScheduler):
-    """Multiplies the rate by ``gamma`` every ``step_size`` epochs."""
+    """Multiplies the rate by ``gamma`` every ``step_size`` epochs.
+
+    Example:
+        >>> import tensorx as tx
+        >>> optimizer = tx.optim.SGD([tx.zeros(1, requires_grad=True)], lr=1.0)
+        >>> schedule = tx.optim.lr_scheduler.StepLR(optimizer, step_size=1, gamma=0.5)
+        >>> optimizer.step()
+        >>> schedule.step()
+        >>> schedule.get_last_lr()
+        [0.5]
+    """
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.step_size, self.gamma = step_size, gamma
@@ -140,6 +169,15 @@ class CosineAnnealingLR(LRScheduler):
     """A cosine from the initial rate to ``eta_min`` in ``T_max`` epochs, and back (Loshchilov & Hutter 2016).
 
     The steps multiply the present rate, so that it can be combined with other schedules.
+
+    Example:
+        >>> import tensorx as tx
+        >>> optimizer = tx.optim.SGD([tx.zeros(1, requires_grad=True)], lr=1.0)
+        >>> schedule = tx.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=2)
+        >>> optimizer.step()
+        >>> schedule.step()
+        >>> round(schedule.get_last_lr()[0], 6)
+        0.5
     """
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:

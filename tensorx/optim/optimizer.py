@@ -66,6 +66,12 @@ class Optimizer:
     Attributes:
         param_groups: list of dicts ``{"params": [...], "lr": ..., ...}``; schedulers change them.
         state: what is remembered of each parameter.
+
+    Example:
+        >>> import tensorx as tx
+        >>> w = tx.zeros(2, requires_grad=True)
+        >>> tx.optim.SGD([{"params": [w], "lr": 0.5}], lr=0.1).param_groups[0]["lr"]
+        0.5
     """
 
     param_groups: list[dict[str, Any]]

@@ -134,7 +134,14 @@ def _check_times(times: Any) -> None:
 
 
 class ModuleList(_Numbered):
-    """A list of modules whose parameters belong to the model; it has no forward of its own."""
+    """A list of modules whose parameters belong to the model; it has no forward of its own.
+
+    Example:
+        >>> import tensorx as tx
+        >>> layers = tx.nn.ModuleList([tx.nn.Linear(2, 2) for _ in range(3)])
+        >>> len(layers), len(list(layers.parameters()))
+        (3, 6)
+    """
 
     def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
@@ -176,7 +183,13 @@ class ModuleList(_Numbered):
 
 
 class ModuleDict(Module):
-    """A dict of modules whose parameters belong to the model; it has no forward of its own."""
+    """A dict of modules whose parameters belong to the model; it has no forward of its own.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.ModuleDict({"small": tx.nn.Linear(2, 2)})["small"]
+        Linear(in_features=2, out_features=2, bias=True)
+    """
 
     def __init__(self, modules: Any = None) -> None:
         super().__init__()
@@ -234,7 +247,13 @@ class ModuleDict(Module):
 
 
 class ParameterList(Module):
-    """A list of parameters (tensors become parameters) and of anything else."""
+    """A list of parameters (tensors become parameters) and of anything else.
+
+    Example:
+        >>> import tensorx as tx
+        >>> len(tx.nn.ParameterList([tx.ones(2), tx.zeros(1)]))
+        2
+    """
 
     def __init__(self, values: Iterable[Any] | None = None) -> None:
         super().__init__()
@@ -284,7 +303,14 @@ class ParameterList(Module):
 
 
 class ParameterDict(Module):
-    """A dict of parameters (tensors become parameters) and of anything else."""
+    """A dict of parameters (tensors become parameters) and of anything else.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.ParameterDict({"scale": tx.ones(2)})["scale"]
+        Parameter containing:
+        tensor([1., 1.], requires_grad=True)
+    """
 
     def __init__(self, parameters: Any = None) -> None:
         super().__init__()

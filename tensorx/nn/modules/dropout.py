@@ -10,7 +10,13 @@ from .module import Module
 
 
 class Dropout(Module):
-    """In training mode: each element is zero with probability ``p``, the others are divided by ``1 - p``."""
+    """In training mode: each element is zero with probability ``p``, the others are divided by ``1 - p``.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.Dropout(0.5).eval()(tx.ones(3))
+        tensor([1., 1., 1.])
+    """
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()

@@ -8,7 +8,13 @@ from .module import Module
 
 
 class Flatten(Module):
-    """Merge the dimensions ``start_dim`` to ``end_dim`` (by default all but the first) into one."""
+    """Merge the dimensions ``start_dim`` to ``end_dim`` (by default all but the first) into one.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.Flatten()(tx.ones(2, 3, 4)).shape
+        tensorx.Size([2, 12])
+    """
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()

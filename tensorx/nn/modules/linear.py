@@ -14,7 +14,13 @@ from .module import Module
 
 
 class Identity(Module):
-    """Returns its input; takes and ignores any arguments, so that it can stand in for another layer."""
+    """Returns its input; takes and ignores any arguments, so that it can stand in for another layer.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.Identity()(tx.ones(2))
+        tensor([1., 1.])
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()

@@ -34,14 +34,26 @@ class _WeightedLoss(_Loss):
 
 
 class MSELoss(_Loss):
-    """Mean (or sum, or none) of the squared differences."""
+    """Mean (or sum, or none) of the squared differences.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.MSELoss()(tx.tensor([1.0, 3.0]), tx.tensor([0.0, 1.0]))
+        tensor(2.5000)
+    """
 
     def forward(self, input: Any, target: Any) -> Any:
         return F.mse_loss(input, target, reduction=self.reduction)
 
 
 class NLLLoss(_WeightedLoss):
-    """Minus the log-probability of the true class; see :func:`tensorx.nn.functional.nll_loss`."""
+    """Minus the log-probability of the true class; see :func:`tensorx.nn.functional.nll_loss`.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.NLLLoss()(tx.tensor([[-0.5, -1.5], [-2.0, -0.25]]), tx.tensor([0, 1]))
+        tensor(0.3750)
+    """
 
     ignore_index: int
 

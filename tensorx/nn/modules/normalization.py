@@ -16,6 +16,11 @@ from .module import Module
 class LayerNorm(Module):
     """``(x - mean) / sqrt(var + eps) * weight + bias`` over the last dimensions, whose sizes are
     ``normalized_shape``.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.LayerNorm(3)(tx.tensor([[1.0, 2.0, 4.0]])).detach()
+        tensor([[-1.0690, -0.2673,  1.3363]])
     """
 
     normalized_shape: tuple[int, ...]

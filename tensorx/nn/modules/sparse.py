@@ -17,6 +17,11 @@ class Embedding(Module):
 
     The row ``padding_idx`` starts as zeros and gets no gradient. ``max_norm`` renormalises in place the rows that are
     used. An index out of range raises IndexError.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.Embedding(10, 3, padding_idx=0)(tx.tensor([[1, 2, 0]]))[0, 2].tolist()
+        [0.0, 0.0, 0.0]
     """
 
     def __init__(
