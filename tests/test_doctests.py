@@ -1,4 +1,4 @@
-"""Every public name has a docstring with an example, and the examples of rows print the same on every lane of the cpu."""
+"""Every public name has a docstring with an example; examples of rows print the same on all lanes of the cpu."""
 
 from __future__ import annotations
 
