@@ -68,7 +68,8 @@ def context(spec: KernelSpec, caps: Capabilities) -> dict[str, Any]:
     return {
         "sizes": sizes(spec), "strides": {o.name: strides(spec, o) for o in spec.operands}, "items": items,
         "group": group(caps) if items else 1, "per_item": PER_ITEM, "tile": tile(spec),
-        "strip": STRIP, "transposed": transposable(spec),
+        "strip": STRIP,
+        "transposed": transposable(spec),
     }  # fmt: skip
 
 

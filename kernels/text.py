@@ -21,6 +21,7 @@ __all__ = [
     "held",
     "is_complex",
     "load",
+    "moved",
     "part",
     "pointer",
     "signature",
@@ -80,9 +81,21 @@ def pointer(operand: Operand, name: str, offset: str) -> str:
     >>> pointer(Operand("x0", "c64", "c64"), "x0_q", "i")
     'TX_GLOBAL const f32 *x0_q = x0_p + 2 * (i);'
     """
+    return moved(operand, name, operand.name + "_p", offset)
+
+
+def moved(operand: Operand, name: str, base: str, offset: str) -> str:
+    """Declare ``name`` as the pointer ``base`` moved by ``offset`` elements.
+
+    Wherever a loop is to become vectors, its index is added to a pointer alone: with wrapping 32-bit arithmetic a sum
+    of two indices is no linear address, and gcc would gather.
+
+    >>> moved(Operand("x0", "f32", "f32"), "x0_v", "x0_q", "i")
+    'TX_GLOBAL const f32 *x0_v = x0_q + (i);'
+    """
     const = " const" if operand.name[0] in "xi" else ""
     step = f"2 * ({offset})" if is_complex(operand.dtype) else f"({offset})"
-    return f"TX_GLOBAL{const} {part(operand.dtype)} *{name} = {operand.name}_p + {step};"
+    return f"TX_GLOBAL{const} {part(operand.dtype)} *{name} = {base} + {step};"
 
 
 def start(operands: Iterable[Operand]) -> str:

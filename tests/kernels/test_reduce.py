@@ -212,3 +212,18 @@ def test_corners(lane):
     mean = make("sum", "f32", "f32", 1, 1, "r", "y0 = a0 / (f32)count;")
     assert np.isnan(launch(run, mean, x.copy(), [0], [1])[0]).all()
     assert launch(run, mean, np.ones((2, 700), np.float32), [0], [1], 3)[0].tolist() == [1, 1]
+
+
+def test_several_inputs(lane):
+    """A fused load: the sum of a product of a row-major, a stepped and a broadcast operand, with a scalar."""
+    x = [Operand("x0", "f32", "f32", "r"), Operand("x1", "f16", "f32", "s"), Operand("x2", "f32", "f32", "b")]
+    y, params = Operand("y0", "f16", "f32", "s"), (("kept", 1), ("reduced", 1), ("combine", "sum"), ("acc", "f32"))
+    body = "v0 = x0 * x1 + x2 * s0;"
+    spec = KernelSpec("reduce", "tx_dot", (y,), tuple(x), (("s0", "f32"),), body, "i64", params=params)
+    rng = np.random.default_rng(4)
+    a, b = rng.standard_normal((3, 200)).astype(np.float32), rng.standard_normal(400).astype(np.float16)
+    out = np.zeros(3, np.uint16)
+    arrays = [out, 0, a.ravel(), 0, b.view(np.uint16).copy(), 0, np.float32([0.5]), 0]
+    Program(lane, [spec])("tx_dot", *arrays, 2.0, 3, 200, 1, 200, 1, 0, 2, sizes=(3, 200))
+    want = a.astype(np.float64) @ b[::2].astype(np.float64) + 200
+    np.testing.assert_allclose(out.view(np.float16), want, rtol=1e-3)
