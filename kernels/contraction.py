@@ -159,7 +159,7 @@ class _Problem:
         turned = [tuple(dataclasses.replace(p, u=p.v, v=p.u) for p in patch) for patch in self.patches]
         self.patches[1], self.patches[2] = turned[2], turned[1]
         for values in (self.operands, self.shifts):
-            values[1], values[2] = values[2], values[1]  # type: ignore[index]
+            values[1], values[2] = values[2], values[1]
 
     def wants_swap(self) -> bool:
         """Whether the transposed problem suits the kernel better: y0 dense along n, unless n is too short to fill a vector."""

@@ -26,7 +26,7 @@ class Storage:
         buffer = self.buffer
         if buffer.__class__ is not Buffer or buffer.dtype != np.uint8 or buffer.ndim != 1:
             buffer = self.buffer = adopt(buffer)
-        return buffer  # type: ignore[no-any-return]
+        return buffer
 
     def handle(self) -> Any:
         """The buffer as the device's `launch` and `copy` take it."""

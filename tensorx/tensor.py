@@ -269,7 +269,7 @@ class Tensor(TensorMethods, metaclass=TensorMeta):
     @property
     def grad(self) -> Tensor | None:
         """The gradient that backward accumulated, or None."""
-        return self._grad  # type: ignore[no-any-return]
+        return self._grad
 
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
@@ -352,13 +352,13 @@ class Tensor(TensorMethods, metaclass=TensorMeta):
         return kind(self.item())
 
     def __float__(self) -> float:
-        return self._number(float)  # type: ignore[no-any-return]
+        return self._number(float)
 
     def __int__(self) -> int:
-        return self._number(int)  # type: ignore[no-any-return]
+        return self._number(int)
 
     def __complex__(self) -> complex:
-        return self._number(complex)  # type: ignore[no-any-return]
+        return self._number(complex)
 
     def __index__(self) -> int:
         if self.dtype.kind > dtypes.INT or math.prod(self._shape) != 1:
@@ -376,13 +376,13 @@ class Tensor(TensorMethods, metaclass=TensorMeta):
         return tensor_repr(self)
 
     def __format__(self, spec: str) -> str:
-        return self.item().__format__(spec) if not self._shape and spec else object.__format__(self, spec)  # type: ignore[no-any-return]
+        return self.item().__format__(spec) if not self._shape and spec else object.__format__(self, spec)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         if self.grad_fn is not None:
             raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment")
         if id(self) in memo:
-            return memo[id(self)]  # type: ignore[no-any-return]
+            return memo[id(self)]
         out = _deepcopy(self, memo)
         memo[id(self)] = out
         return out

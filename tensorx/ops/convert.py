@@ -34,7 +34,7 @@ zero_ = elementwise("zero(Tensor self) -> Tensor", lambda x: E.const(0, x.dtype)
 
 def cast(t: Tensor, d: DType) -> Tensor:
     """``t`` in dtype ``d``; itself if it has it."""
-    return t if t.dtype is d else call(_cast, (t, d))  # type: ignore[no-any-return]
+    return t if t.dtype is d else call(_cast, (t, d))
 
 
 def to_device(t: Tensor, device: registry.device) -> Tensor:
@@ -43,7 +43,7 @@ def to_device(t: Tensor, device: registry.device) -> Tensor:
         return t
     if device.type == "meta":
         return make(_empty(t._shape, t.dtype, device)._storage, t._shape, t._strides, 0, t.dtype)
-    return call(_move, (t, device))  # type: ignore[no-any-return]
+    return call(_move, (t, device))
 
 
 def copy_into(target: Tensor, source: Tensor) -> Tensor:
@@ -84,8 +84,8 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     if self._storage.buffer is src._storage.buffer and self.device.type != "meta":
         from tensorx.ops.outputs import partly_overlap
         if partly_overlap(self, src):
-            src = src.clone()  # type: ignore[attr-defined]
-    return call(copy, (self, src, False), (self,))  # type: ignore[no-any-return]
+            src = src.clone()
+    return call(copy, (self, src, False), (self,))
 
 
 def to(self: Tensor, *args: Any, dtype: DType | None = None, device: Any = None, non_blocking: bool = False, copy: bool = False,
@@ -116,7 +116,7 @@ def to(self: Tensor, *args: Any, dtype: DType | None = None, device: Any = None,
         out = to_device(out, target)
     if dtype is not None:
         out = cast(out, dtype)
-    return out.clone() if copy and out is self else out  # type: ignore[attr-defined, no-any-return]
+    return out.clone() if copy and out is self else out
 
 
 def _as(d: DType) -> Any:

@@ -23,11 +23,11 @@ class deterministic(Mode):
 
     def handle(self, op: Op, args: tuple[Any, ...], out: Any, proceed: Callable[..., Any]) -> Any:
         """Run the call with the flag set."""
-        state.deterministic = getattr(state, "deterministic", 0) + 1  # type: ignore[attr-defined]  # thread-local
+        state.deterministic = getattr(state, "deterministic", 0) + 1
         try:
             return proceed(op, args, out)
         finally:
-            state.deterministic -= 1  # type: ignore[attr-defined]
+            state.deterministic -= 1
 
 
 def is_deterministic() -> bool:

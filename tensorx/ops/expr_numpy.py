@@ -92,7 +92,7 @@ def _row(reduce: Any) -> Callable[[Array], Array]:
     def run(x: Array) -> Array:
         if not x.flags.c_contiguous:  # NumPy sums pairwise only along a contiguous axis
             x = np.ascontiguousarray(x)
-        return reduce(x, axis=-1, keepdims=True)  # type: ignore[no-any-return]
+        return reduce(x, axis=-1, keepdims=True)
     return run
 
 
@@ -107,17 +107,17 @@ def _limit(x: Array, sign: int) -> Any:
 
 
 def _row_max(x: Array) -> Array:
-    return np.max(x, axis=-1, keepdims=True, initial=_limit(x, -1))  # type: ignore[no-any-return]
+    return np.max(x, axis=-1, keepdims=True, initial=_limit(x, -1))
 
 
 def _row_min(x: Array) -> Array:
-    return np.min(x, axis=-1, keepdims=True, initial=_limit(x, 1))  # type: ignore[no-any-return]
+    return np.min(x, axis=-1, keepdims=True, initial=_limit(x, 1))
 
 
 def _special(name: str) -> Callable[..., Array]:
     """SciPy's, imported on first use; it has single-precision versions of these."""
     def run(*operands: Array) -> Array:
-        return getattr(importlib.import_module("scipy.special"), name)(*operands)  # type: ignore[no-any-return]
+        return getattr(importlib.import_module("scipy.special"), name)(*operands)
     return run
 
 
@@ -173,7 +173,7 @@ def compile(outputs: Sequence[E.Expr], inputs: Sequence[dtype], stores: Sequence
     result = ", ".join(names[x] for x in exprs)
     code = f"def run({', '.join(params)}):\n    " + "\n    ".join([*lines, f"return {result}"])
     exec(code, env)
-    return env["run"]  # type: ignore[no-any-return]
+    return env["run"]
 
 
 def _statement(node: E.Expr, names: dict[E.Expr, str], env: dict[str, Any], lines: list[str], inputs: Sequence[dtype]) -> str:

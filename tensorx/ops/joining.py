@@ -33,4 +33,4 @@ def stack(tensors: Sequence[Tensor], dim: int) -> Tensor:
         if t._shape != first:
             raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and {list(t._shape)} at entry {i}")
     d = normalize_dim(dim, len(first) + 1, "stack")
-    return cat(tuple(t.unsqueeze(d) for t in tensors), d)  # type: ignore[attr-defined, no-any-return]
+    return cat(tuple(t.unsqueeze(d) for t in tensors), d)

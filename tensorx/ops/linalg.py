@@ -31,7 +31,7 @@ def _solve(a: Any, b: Any, left: bool) -> Any:
 
 def _solve_vjp(g: Tensor, A: Tensor, out: Tensor, left: bool) -> tuple[Tensor, Tensor]:
     """B = A X: gB = A^-H gX, gA = -gB X^H (Giles, "An extended collection of matrix derivative results", 2008)."""
-    gb = solve(A.mT.conj(), g, left=left)  # type: ignore[attr-defined]
+    gb = solve(A.mT.conj(), g, left=left)
     vector = len(g._shape) == 1 or g._shape == A._shape[:-1]
     left_, right = (gb.unsqueeze(-1), out.unsqueeze(-1)) if vector else (gb, out)
     if left or vector:

@@ -60,7 +60,7 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
     tensor([1., 1.])
     """
     if isinstance(source, Tensor):
-        _set_data(self, source if size is None else source.as_strided(size, stride or (1,), storage_offset))  # type: ignore[attr-defined]
+        _set_data(self, source if size is None else source.as_strided(size, stride or (1,), storage_offset))
     elif isinstance(source, Storage):
         _set_data(self, make(source, size if size is not None else (source.nbytes // self.dtype.itemsize,), stride, storage_offset, self.dtype))
     elif source is None:
@@ -90,25 +90,25 @@ def element_key(self: Tensor) -> int:
 
 def transpose_property(self: Tensor) -> Tensor:
     """All dimensions reversed."""
-    return self.permute(*reversed(range(len(self._shape))))  # type: ignore[attr-defined, no-any-return]
+    return self.permute(*reversed(range(len(self._shape))))
 
 
 def matrix_transpose(self: Tensor) -> Tensor:
     """The last two dimensions swapped. RuntimeError for fewer than two."""
     if len(self._shape) < 2:
         raise RuntimeError(f"tensor.mT is only supported on matrices or batches of matrices. Got {len(self._shape)}-D tensor.")
-    return self.transpose(-2, -1)  # type: ignore[attr-defined, no-any-return]
+    return self.transpose(-2, -1)
 
 
 def conj(self: Tensor) -> Tensor:
     """The complex conjugate; a real tensor itself."""
-    return self.conj_physical() if self.dtype.is_complex else self  # type: ignore[attr-defined, no-any-return]
+    return self.conj_physical() if self.dtype.is_complex else self
 
 
 def _new(name: str) -> Any:
     def f(self: Tensor, *size: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False, **kw: Any) -> Tensor:
         from tensorx.ops import factories
-        return getattr(factories, name)(*size, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)  # type: ignore[no-any-return]
+        return getattr(factories, name)(*size, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
     f.__name__ = f"new_{name}"
     f.__doc__ = f"`tensorx.{name}` with this tensor's dtype and device."
     return f
@@ -118,7 +118,7 @@ def iterate(self: Tensor) -> Any:
     """Tensors along the first dimension."""
     if not self._shape:
         raise TypeError("iteration over a 0-d tensor")
-    return iter(self.unbind(0))  # type: ignore[attr-defined]
+    return iter(self.unbind(0))
 
 
 def legacy(*args: Any, device: Any = None) -> Tensor:
@@ -127,7 +127,7 @@ def legacy(*args: Any, device: Any = None) -> Tensor:
     from tensorx.ops import factories
     d = dtypes.get_default_dtype()
     if len(args) == 1 and isinstance(args[0], Tensor):
-        return args[0].detach().to(d)  # type: ignore[attr-defined, no-any-return]
+        return args[0].detach().to(d)
     if len(args) == 1 and not isinstance(args[0], int | Size):
         return factories.tensor(args[0], dtype=d, device=device)
     return factories.empty(*args, dtype=d, device=device) if args else factories.empty(0, dtype=d, device=device)

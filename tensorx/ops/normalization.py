@@ -17,7 +17,7 @@ from tensorx.ops.reduction import sum_to
 from tensorx.tensor import Tensor
 
 
-def _moments(x, eps):  # type: ignore[no-untyped-def]  # Exprs
+def _moments(x, eps):
     """(h, r). Two passes: the mean, then the squared deviations from it."""
     n = E.count(x.dtype)
     d = x - E.row_sum(x) / n
@@ -25,13 +25,13 @@ def _moments(x, eps):  # type: ignore[no-untyped-def]  # Exprs
     return d * r, r
 
 
-def _layer_norm(x, normalized_shape, weight, bias, eps):  # type: ignore[no-untyped-def]  # Exprs
+def _layer_norm(x, normalized_shape, weight, bias, eps):
     h, _ = _moments(x, eps)
     h = h if weight is None else h * weight
     return h if bias is None else h + bias
 
 
-def _backward(grad, x, normalized_shape, eps):  # type: ignore[no-untyped-def]  # Exprs
+def _backward(grad, x, normalized_shape, eps):
     h, r = _moments(x, eps)
     n = E.count(x.dtype)
     return r * (grad - E.row_sum(grad) / n - h * (E.row_sum(grad * h) / n))
@@ -60,13 +60,13 @@ def _backward_vjp(g: Tensor, needs: Any, grad: Any, self: Any, normalized_shape:
     return (through if needs[0] else None), -r * second
 
 
-def _np_layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5):  # type: ignore[no-untyped-def]  # arrays
+def _np_layer_norm(x, normalized_shape, weight=None, bias=None, eps=1e-5):
     axes = tuple(range(x.ndim - len(normalized_shape), x.ndim))
     h = (x - x.mean(axes, keepdims=True)) / np.sqrt(x.var(axes, keepdims=True) + eps)
     return h * (1 if weight is None else weight) + (0 if bias is None else bias)
 
 
-def _np_backward(g, x, normalized_shape, eps):  # type: ignore[no-untyped-def]  # arrays
+def _np_backward(g, x, normalized_shape, eps):
     axes = tuple(range(x.ndim - len(normalized_shape), x.ndim))
     h = _np_layer_norm(x, normalized_shape, eps=eps)
     r = 1 / np.sqrt(x.var(axes, keepdims=True) + eps)

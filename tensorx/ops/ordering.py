@@ -16,7 +16,7 @@ from tensorx.tensor import Tensor, normalize_dim
 
 
 def _reverse_cumsum(x: Tensor, dim: int) -> Tensor:
-    return x.flip(dim).cumsum(dim).flip(dim)  # type: ignore[attr-defined, no-any-return]
+    return x.flip(dim).cumsum(dim).flip(dim)
 
 
 def _cumprod_vjp(g: Tensor, self: Tensor, out: Tensor, dim: int) -> Tensor:
@@ -25,21 +25,21 @@ def _cumprod_vjp(g: Tensor, self: Tensor, out: Tensor, dim: int) -> Tensor:
     from tensorx.ops import factories
     if not self._shape:
         return g
-    if not state.grad and not bool((self == 0).any().item()):  # type: ignore[attr-defined]
-        return _reverse_cumsum((g * out.conj()), dim) / self.conj()  # type: ignore[operator, attr-defined]
+    if not state.grad and not bool((self == 0).any().item()):
+        return _reverse_cumsum((g * out.conj()), dim) / self.conj()
     d = normalize_dim(dim, len(self._shape))
     n = self._shape[d]
-    x = self.movedim(d, -1).unsqueeze(-2)  # type: ignore[attr-defined]
+    x = self.movedim(d, -1).unsqueeze(-2)
     k = factories.arange(n, device=self.device)
-    without = x.expand(*x._shape[:-2], n, n).masked_fill(k.unsqueeze(1) == k, 1).cumprod(-1)  # type: ignore[attr-defined]
-    later = (k.unsqueeze(1) <= k).to(g.dtype)  # type: ignore[attr-defined]
-    return (g.movedim(d, -1).unsqueeze(-2) * without.conj() * later).sum(-1).movedim(-1, d)  # type: ignore[attr-defined, no-any-return]
+    without = x.expand(*x._shape[:-2], n, n).masked_fill(k.unsqueeze(1) == k, 1).cumprod(-1)
+    later = (k.unsqueeze(1) <= k).to(g.dtype)
+    return (g.movedim(d, -1).unsqueeze(-2) * without.conj() * later).sum(-1).movedim(-1, d)
 
 
 def _scattered(g: tuple[Tensor, ...], self_meta: Any, indices: Tensor, dim: int) -> Tensor:
     from tensorx.ops import factories
     whole = factories.zeros(self_meta.shape, dtype=g[0].dtype, device=g[0].device)
-    return whole.scatter_add(dim, indices, g[0]) if self_meta.shape else g[0]  # type: ignore[attr-defined]
+    return whole.scatter_add(dim, indices, g[0]) if self_meta.shape else g[0]
 
 
 def _np_extreme(accumulate: Any) -> Any:
@@ -73,7 +73,7 @@ nonzero = row("nonzero(Tensor self) -> Tensor", DYNAMIC, None, NONDIFF, ref=np.a
 @composite("argsort(Tensor self, int dim=-1, bool descending=False, *, bool stable=False) -> Tensor",
            ref=lambda *a, **k: _np_sort(*a, **k)[1], dtypes="bif", samples=lambda t: [(t((3, 4)),), (t((2, 5, 3)), 1, True)], doc="The order that sorts along dim.")
 def argsort(x: Tensor, dim: int, descending: bool, stable: bool) -> Tensor:
-    return sort(x, dim, descending)[1]  # type: ignore[no-any-return]
+    return sort(x, dim, descending)[1]
 
 
 def _np_topk(x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
@@ -103,7 +103,7 @@ def movedim(x: Tensor, source: Any, destination: Any) -> Tensor:
     order = [i for i in range(n) if i not in a]
     for dest, src in sorted(zip(b, a, strict=True)):
         order.insert(dest, src)
-    return x.permute(*order) if n else x  # type: ignore[attr-defined]
+    return x.permute(*order) if n else x
 
 
 @composite("masked_select(Tensor self, Tensor mask) -> Tensor", ref=lambda x, m: np.broadcast_to(x, np.broadcast_shapes(x.shape, m.shape))[
@@ -113,4 +113,4 @@ def masked_select(x: Tensor, mask: Tensor) -> Tensor:
     if mask.dtype is not dtypes.bool_:
         raise RuntimeError(f"masked_select: expected BoolTensor for mask; got {mask.dtype.name}")
     shape = broadcast_shapes("masked_select", x._shape, mask._shape)
-    return x.expand(shape)[mask.expand(shape)]  # type: ignore[attr-defined, no-any-return]
+    return x.expand(shape)[mask.expand(shape)]

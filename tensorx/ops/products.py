@@ -18,7 +18,7 @@ mm_ = row("_product(Tensor self, Tensor other) -> Tensor", CONTRACT, lambda a, b
 
 
 def _addmm_vjp(g: Tensor, self_meta: Any, mat1: Tensor, mat2: Tensor, beta: Any, alpha: Any, needs: Any) -> tuple[Any, ...]:
-    return (g * beta if beta != 1 else g, mm_(g, mat2.mT.conj()) * alpha if needs[1] else None, mm_(mat1.mT.conj(), g) * alpha if needs[2] else None)  # type: ignore[attr-defined, operator]
+    return (g * beta if beta != 1 else g, mm_(g, mat2.mT.conj()) * alpha if needs[1] else None, mm_(mat1.mT.conj(), g) * alpha if needs[2] else None)
 
 
 addmm = row("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor", CONTRACT,
@@ -48,18 +48,18 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
         raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {na}D and {nb}D")
     if na > 2 and nb <= 2:  # one product with all leading axes joined, instead of a batch of them
         if nb == 1:
-            return mm_(a.reshape(-1, a._shape[-1]), b.unsqueeze(1)).reshape(a._shape[:-1])  # type: ignore[attr-defined, no-any-return]
+            return mm_(a.reshape(-1, a._shape[-1]), b.unsqueeze(1)).reshape(a._shape[:-1])
         if 0 not in a._shape:
-            return mm_(a.reshape(-1, a._shape[-1]), b).reshape((*a._shape[:-1], b._shape[-1]))  # type: ignore[attr-defined, no-any-return]
-    r = mm_(a.unsqueeze(0) if na == 1 else a, b.unsqueeze(1) if nb == 1 else b)  # type: ignore[attr-defined]
+            return mm_(a.reshape(-1, a._shape[-1]), b).reshape((*a._shape[:-1], b._shape[-1]))
+    r = mm_(a.unsqueeze(0) if na == 1 else a, b.unsqueeze(1) if nb == 1 else b)
     if na == 1:
         r = r.squeeze(-2)
-    return r.squeeze(-1) if nb == 1 else r  # type: ignore[no-any-return]
+    return r.squeeze(-1) if nb == 1 else r
 
 
 @composite("mm(Tensor self, Tensor mat2) -> Tensor", ref=np.matmul, dtypes="ifc", ulp=32, samples=lambda t: [(t((3, 4)), t((4, 5)))], doc="Product of two matrices.")
 def mm(a: Tensor, b: Tensor) -> Tensor:
-    return mm_(*_matrices("mm", a, b, 2))  # type: ignore[no-any-return]
+    return mm_(*_matrices("mm", a, b, 2))
 
 
 @composite("bmm(Tensor self, Tensor mat2) -> Tensor", ref=np.matmul, dtypes="ifc", ulp=32, samples=lambda t: [(t((2, 3, 4)), t((2, 4, 5)))],
@@ -68,12 +68,12 @@ def bmm(a: Tensor, b: Tensor) -> Tensor:
     _matrices("bmm", a, b, 3)
     if a._shape[0] != b._shape[0]:
         raise RuntimeError(f"bmm: batch1 and batch2 must have the same number of batches; got {a._shape[0]} and {b._shape[0]}")
-    return mm_(a, b)  # type: ignore[no-any-return]
+    return mm_(a, b)
 
 
 @composite("mv(Tensor self, Tensor vec) -> Tensor", ref=np.matmul, dtypes="ifc", ulp=32, samples=lambda t: [(t((3, 4)), t((4,)))], doc="Product of a matrix and a vector.")
 def mv(a: Tensor, b: Tensor) -> Tensor:
-    return matmul(a, b)  # type: ignore[no-any-return]
+    return matmul(a, b)
 
 
 @composite("dot(Tensor self, Tensor tensor) -> Tensor", ref=np.dot, dtypes="ifc", ulp=32, samples=lambda t: [(t((4,)), t((4,)))], doc="Inner product of two vectors.")
@@ -82,28 +82,28 @@ def dot(a: Tensor, b: Tensor) -> Tensor:
         raise RuntimeError(f"1D tensors expected, but got {len(a._shape)}D and {len(b._shape)}D tensors")
     if a._shape != b._shape:
         raise RuntimeError(f"inconsistent tensor size, expected tensor [{a._shape[0]}] and src [{b._shape[0]}] to have the same number of elements")
-    return matmul(a, b)  # type: ignore[no-any-return]
+    return matmul(a, b)
 
 
 @composite("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", ref=lambda x, w, b=None: x @ w.T + (0 if b is None else b), dtypes="ifc", ulp=32,
            samples=lambda t: [(t((3, 4)), t((5, 4)), t((5,))), (t((2, 3, 4)), t((5, 4)))], doc="input @ weight.T + bias.")
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    wt = weight.t()  # type: ignore[attr-defined]
+    wt = weight.t()
     if bias is None or len(weight._shape) != 2 or len(x._shape) < 2:
-        return matmul(x, wt) if bias is None else matmul(x, wt) + bias  # type: ignore[no-any-return]
+        return matmul(x, wt) if bias is None else matmul(x, wt) + bias
     if len(x._shape) == 2:
-        return addmm(bias, x, wt)  # type: ignore[no-any-return]
+        return addmm(bias, x, wt)
     lead = x._shape[:-1]
     if 0 in x._shape:
-        return matmul(x, wt) + bias  # type: ignore[no-any-return]
-    return addmm(bias, x.reshape(-1, x._shape[-1]), wt).reshape((*lead, weight._shape[0]))  # type: ignore[attr-defined, no-any-return]
+        return matmul(x, wt) + bias
+    return addmm(bias, x.reshape(-1, x._shape[-1]), wt).reshape((*lead, weight._shape[0]))
 
 
 @composite("outer(Tensor self, Tensor vec2) -> Tensor", ref=np.outer, samples=lambda t: [(t((3,)), t((4,)))], doc="Outer product of two vectors.")
 def outer(a: Tensor, b: Tensor) -> Tensor:
     if len(a._shape) != 1 or len(b._shape) != 1:
         raise RuntimeError(f"outer: Expected 1-D argument self, but got {len(a._shape)}-D")
-    return a.unsqueeze(1) * b  # type: ignore[attr-defined, no-any-return]
+    return a.unsqueeze(1) * b
 
 
 # convolutions
@@ -135,7 +135,7 @@ def _forward(x: Tensor, w: Tensor, b: Tensor | None, *window: Any) -> Convolutio
 def _forward_vjp(g: Tensor, input: Tensor, weight: Tensor, bias_meta: Any, stride: Any, padding: Any, dilation: Any, groups: int, needs: Any) -> Any:
     at = (stride, padding, dilation, groups)
     return (conv_data(g, weight, input._shape, *at) if needs[0] else None, conv_weight(input, g, weight._shape, *at) if needs[1] else None,
-            g.sum((0, *range(2, len(g._shape)))) if bias_meta is not None else None)  # type: ignore[attr-defined]
+            g.sum((0, *range(2, len(g._shape)))) if bias_meta is not None else None)
 
 
 def _ref_forward(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
@@ -197,9 +197,9 @@ def _conv(rank: int) -> Any:
         if not lead and len(x._shape) != rank + 2:
             raise RuntimeError(f"Expected {rank + 1}D (unbatched) or {rank + 2}D (batched) input to conv{rank}d, but got input of size: {list(x._shape)}")
         stride, dilation = _spread(stride, rank), _spread(dilation, rank)
-        x = x.unsqueeze(0) if lead else x  # type: ignore[attr-defined]
+        x = x.unsqueeze(0) if lead else x
         y = convolution(x, weight, bias, stride, _spread(padding, rank), dilation, groups)
-        return y.squeeze(0) if lead else y  # type: ignore[no-any-return]
+        return y.squeeze(0) if lead else y
     return conv
 
 

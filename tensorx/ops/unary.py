@@ -12,12 +12,12 @@ from tensorx.ops.families import elementwise
 from tensorx.ops.table import TO_BOOL, TO_FLOAT
 
 
-def _erf(x):  # type: ignore[no-untyped-def]  # array in, array out
+def _erf(x):
     from scipy import special
     return special.erf(x)
 
 
-def _erfc(x):  # type: ignore[no-untyped-def]  # array in, array out
+def _erfc(x):
     from scipy import special
     return special.erfc(x)
 
@@ -30,7 +30,7 @@ sign = elementwise("sign(Tensor self) -> Tensor", E.sign, lambda g, out, x: zero
                    special=POINTS, doc="-1, 0 or 1; 0 for NaN.")
 
 
-def _abs_vjp(g, out, x):  # type: ignore[no-untyped-def]  # Exprs
+def _abs_vjp(g, out, x):
     if x.dtype.is_complex:
         unit = E.where(E.eq(out, 0), 0.0, g / out)
         return E.complex(unit * E.real(x), unit * E.imag(x))
@@ -93,7 +93,7 @@ trunc = elementwise("trunc(Tensor self) -> Tensor", lambda x: E.trunc(x) if x.dt
                     dtypes="if", special=POINTS, doc="Rounded towards zero.")
 
 
-def _round(x, decimals):  # type: ignore[no-untyped-def]  # Expr, int
+def _round(x, decimals):
     if not x.dtype.is_floating_point:
         return x
     if decimals == 0:
@@ -121,7 +121,7 @@ relu = elementwise("relu(Tensor self) -> Tensor", lambda x: E.where(x <= 0, 0, x
                    ref=lambda x: np.where(np.isnan(x), x, np.maximum(x, 0)), dtypes="if", special=POINTS, doc="self where positive, else 0.")
 
 
-def _gelu(x, approximate):  # type: ignore[no-untyped-def]  # Expr, str
+def _gelu(x, approximate):
     if approximate == "tanh":
         return x * 0.5 * (1 + E.tanh((x + x * x * x * 0.044715) * math.sqrt(2 / math.pi)))
     if approximate != "none":
@@ -129,7 +129,7 @@ def _gelu(x, approximate):  # type: ignore[no-untyped-def]  # Expr, str
     return x * 0.5 * (1 + E.erf(x * math.sqrt(0.5)))
 
 
-def _gelu_vjp(g, out, x, approximate):  # type: ignore[no-untyped-def]  # Exprs, str
+def _gelu_vjp(g, out, x, approximate):
     if approximate == "tanh":
         c = math.sqrt(2 / math.pi)
         t = E.tanh((x + x * x * x * 0.044715) * c)
@@ -145,6 +145,6 @@ silu = elementwise("silu(Tensor self) -> Tensor", lambda x: x * E.sigmoid(x), la
                    ref=lambda x: x / (1 + np.exp(-x)), doc="x * sigmoid(x).")
 
 
-def _silu_slope(x):  # type: ignore[no-untyped-def]  # Expr
+def _silu_slope(x):
     s = E.sigmoid(x)
     return s * (1 + x * (1 - s))

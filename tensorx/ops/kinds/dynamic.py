@@ -50,7 +50,7 @@ class Dynamic:
 
 
 def _on_device(op: Op, t: Tensor) -> Tensor:
-    mask = (t.detach() != 0).reshape(-1)  # type: ignore[attr-defined]
+    mask = (t.detach() != 0).reshape(-1)
     if not mask.numel():
         return empty((0, len(t._shape)), dtypes.int64, t.device)
     running = mask.cumsum(0)
