@@ -1,4 +1,4 @@
-"""Kernels of many calls built as one program: each call runs first on a twin that has no hardware and notes what it would launch."""
+"""Kernels of many calls built as one program: each call runs first on a twin without hardware, which notes launches."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def collecting(twin: Any) -> Iterator[list[Any]]:
 
 
 def prime(device: Any, calls: Sequence[Callable[[Any], Any]]) -> None:
-    """Build what ``calls`` will launch on ``device``. Each call is a function of the device; what it raises is not our business."""
+    """Build what ``calls`` (functions of a device) will launch on ``device``; what they raise is not our business."""
     if not device.runtime.capabilities.compiler:
         return
     twin = twin_of(device.runtime)

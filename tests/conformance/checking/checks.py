@@ -17,8 +17,6 @@ from checking.compare import bits, check_value, oracle, outputs, same
 from checking.layouts import INPUTS, OUTPUTS, Placed, laid_out
 from checking.sampling import (
     CPU,
-    FLOAT,
-    INT,
     Case,
     Sampler,
     cases,
@@ -70,7 +68,7 @@ def has_oracle(op: Any, placed: Placed) -> bool:
 
 
 def depends_on_storage(op: Any) -> bool:
-    """A view by storage geometry reads whatever layout its operand has: there the oracle knows the dense one alone."""
+    """A view by storage geometry reads whatever layout its operand has; the oracle knows the dense one alone."""
     return any(p.name == "storage_offset" for p in op.schema.params)
 
 
@@ -83,7 +81,7 @@ def compiled(device: Any) -> bool:
 
 
 def cover(op: Any, device: Any, full: bool) -> list[tuple[Any, str]]:
-    """(dtype, layout) pairs for a row: all, or on compiled lanes one dtype a group with layouts that rotate from row to row."""
+    """(dtype, layout) pairs: all, or on compiled lanes one dtype a group with rotating layouts."""
     found = dtypes_of(op, device.runtime.capabilities, full)
     kinds = INPUTS if not depends_on_storage(op) else INPUTS[:1]
     if full or not compiled(device):
@@ -102,9 +100,18 @@ def cover(op: Any, device: Any, full: bool) -> list[tuple[Any, str]]:
 def values(op: Any, device: Any, full: bool = False) -> list[Step]:
     """Results against the oracle; dtype and shape as on meta."""
     steps: list[Step] = []
-    for d, layout in cover(op, device, full):
-        steps += [_value_step(op, case, layout, f"{op.name} {d.name} {layout} sample {i}") for i, case in enumerate(cases(op, d))]
+    for turn, (d, layout) in enumerate(cover(op, device, full)):
+        found = numbered(op, d, device, full, turn)
+        steps += [_value_step(op, case, layout, f"{op.name} {d.name} {layout} sample {i}") for i, case in found]
     return steps
+
+
+def numbered(op: Any, d: Any, device: Any, full: bool, turn: int = 0) -> list[tuple[int, Case]]:
+    """The samples of a row with their numbers: all, or on compiled lanes one that rotates."""
+    found = list(enumerate(cases(op, d)))
+    if full or not compiled(device) or not found:
+        return found
+    return [found[(seed_of(op) + turn) % len(found)]]
 
 
 def _value_step(op: Any, case: Case, layout: str, label: str) -> Step:
@@ -124,6 +131,7 @@ def _value_step(op: Any, case: Case, layout: str, label: str) -> Step:
                 check_value(op, got, want, label)
         else:
             like_numpy(op, case, layout, results, label)
+
     return step
 
 
@@ -133,11 +141,14 @@ def on_meta(op: Any, case: Case, layout: str, results: list[Tensor], label: str)
     try:
         expected = call(op, placed)
     except NotImplementedError:
-        assert op.kind.name in ("DYNAMIC", "HOST", "TRANSFER", "COMPOSITE"), f"{label}: {op.kind.name} rows must run on meta"
+        assert op.kind.name in ("DYNAMIC", "HOST", "TRANSFER", "COMPOSITE"), (
+            f"{label}: {op.kind.name} rows must run on meta"
+        )
         return
     for got, want in zip(results, expected, strict=True):
         assert (tuple(got.shape), got.dtype) == (tuple(want.shape), want.dtype), (
-            f"{label}: {got.dtype.name} {tuple(got.shape)}, but meta says {want.dtype.name} {tuple(want.shape)}")
+            f"{label}: {got.dtype.name} {tuple(got.shape)}, but meta says {want.dtype.name} {tuple(want.shape)}"
+        )
 
 
 def like_numpy(op: Any, case: Case, layout: str, results: list[Tensor], label: str) -> None:
@@ -165,7 +176,10 @@ def special(op: Any, device: Any) -> list[Step]:
         n = len(tensor_params(op))
         grid = np.array(list(itertools.product(op.special, repeat=n)), np.float64).T
         with numpy_cpu(), np.errstate(over="ignore"):
-            case = Case(tuple(laid_out(row.astype(d.np), d, "contiguous", CPU) for row in grid), derived(op, d, [((1,),) * n])[0].kwargs)
+            case = Case(
+                tuple(laid_out(row.astype(d.np), d, "contiguous", CPU) for row in grid),
+                derived(op, d, [((1,),) * n])[0].kwargs,
+            )
         steps.append(_special_step(op, case, f"{op.name} {d.name} special values"))
     return steps
 
@@ -175,6 +189,7 @@ def _special_step(op: Any, case: Case, label: str) -> Step:
         placed = Placed(op, case, device, "contiguous")
         for got, want in zip(call(op, placed), oracle(op, placed), strict=True):
             check_value(op, got, want, f"{label} {[placed.oracle[id(t)] for t in placed.tensors()]}")
+
     return step
 
 
@@ -188,14 +203,21 @@ def empties(op: Any, device: Any) -> list[Step]:
         return []
     if is_derived(op):
         n = len(tensor_params(op))
-        shapes = [((),) * n, ((0,),) * n, ((2, 0, 3),) * n] + ([((0, 3), (3,), (1,))[:n], ((), (2,), (2,))[:n]] if n > 1 else [])
+        shapes = [((),) * n, ((0,),) * n, ((2, 0, 3),) * n] + (
+            [((0, 3), (3,), (1,))[:n], ((), (2,), (2,))[:n]] if n > 1 else []
+        )
         with numpy_cpu():
             found = derived(op, d, shapes)
     else:
         found = [] if op.name.startswith("_") else cases(op, d, shrink={3: 0})  # private rows take sizes on trust
         if op.kind.name in ("REDUCE", "ROWWISE", "SCAN", "SORT"):
             found += zero_dim(op, d)
-    return [_agree_step(op, case, f"{op.name} {d.name} {[tuple(t.shape) for t in Placed(op, case, CPU, 'contiguous').tensors()]}") for case in found]
+    return [
+        _agree_step(
+            op, case, f"{op.name} {d.name} {[tuple(t.shape) for t in Placed(op, case, CPU, 'contiguous').tensors()]}"
+        )
+        for case in found
+    ]
 
 
 def zero_dim(op: Any, d: Any) -> list[Case]:
@@ -227,7 +249,10 @@ def _agree_step(op: Any, case: Case, label: str) -> Step:
         assert refusal is None, f"{label}: gave {results}, but the oracle refuses: {refusal!r}"
         on_meta(op, case, "contiguous", results, label)
         for got, want in zip(results, wants, strict=True):
-            check_value(op, got, np.reshape(want, tuple(got.shape)) if np.size(want) == 1 == got.numel() else want, label)
+            check_value(
+                op, got, np.reshape(want, tuple(got.shape)) if np.size(want) == 1 == got.numel() else want, label
+            )
+
     return step
 
 
@@ -260,7 +285,11 @@ def out(op: Any, device: Any, full: bool = False) -> list[Step]:
     if d is None or not takes_out(op):
         return []
     kinds = OUTPUTS if full or not compiled(device) else ("stepped", OUTPUTS[seed_of(op) % 2 * 3])
-    return [_out_step(op, case, kind, f"{op.name} {d.name} out= {kind} sample {i}") for kind in kinds for i, case in enumerate(cases(op, d)[:2])]
+    return [
+        _out_step(op, case, kind, f"{op.name} {d.name} out= {kind} sample {i}")
+        for kind in kinds
+        for i, case in numbered(op, d, device, full)
+    ]
 
 
 def _out_step(op: Any, case: Case, kind: str, label: str) -> Step:
@@ -277,6 +306,7 @@ def _out_step(op: Any, case: Case, kind: str, label: str) -> Step:
             assert same(o._host(), e._host()), f"{label}: got\n{o._host()}\nwithout out=\n{e._host()}"
             assert same(layouts.gaps(o), b), f"{label}: memory between the elements was written"
             assert o._version > v, f"{label}: the version did not rise"
+
     return step
 
 
@@ -286,7 +316,7 @@ def shares(results: list[Tensor], operands: list[Tensor]) -> bool:
 
 
 def aliased(op: Any, device: Any) -> list[Step]:
-    """``out=`` that is an operand itself is right; one that overlaps an operand partly, or itself, is refused (elementwise rows)."""
+    """``out=`` that is an operand itself is right; one that overlaps an operand partly, or itself, is refused."""
     d = _one_dtype(op, device)
     if d is None or op.kind.name != "ELEMENTWISE" or not is_derived(op):
         return []
@@ -299,12 +329,17 @@ def aliased(op: Any, device: Any) -> list[Step]:
         bound = S.bind(op.schema, args.args, args.kwargs, True)
         if outputs(bind.run(op, bound, None))[0].dtype is not d:
             return
-        refused(lambda: bind.run(op, bound, pieces[1]), RuntimeError, f"{op.name}: out= that overlaps an operand partly")
+        refused(
+            lambda: bind.run(op, bound, pieces[1]), RuntimeError, f"{op.name}: out= that overlaps an operand partly"
+        )
         spread = laid_out(np.zeros((1,), d.np), d, "contiguous", device).as_strided((6,), (0,), 0)
         refused(lambda: bind.run(op, bound, spread), RuntimeError, f"{op.name}: out= whose elements share memory")
         expected = outputs(bind.run(op, bound, None))[0]._host().copy()
         result = bind.run(op, bound, pieces[0])
-        assert same(result._host(), expected), f"{op.name}: out= that is the operand itself gave {result._host()} instead of {expected}"
+        assert same(result._host(), expected), (
+            f"{op.name}: out= that is the operand itself gave {result._host()} instead of {expected}"
+        )
+
     return [overlap]
 
 
@@ -318,8 +353,12 @@ def inplace(op: Any, device: Any, full: bool = False) -> list[Step]:
     d = _one_dtype(op, device)
     if d is None or not has_inplace(op):
         return []
-    kinds = OUTPUTS if full or not compiled(device) else ("contiguous", "stepped")
-    return [_inplace_step(op, case, kind, f"{op.name}_ {d.name} {kind} sample {i}") for kind in kinds for i, case in enumerate(cases(op, d)[:3])]
+    kinds = OUTPUTS if full or not compiled(device) else ("stepped", OUTPUTS[seed_of(op) % 2])
+    return [
+        _inplace_step(op, case, kind, f"{op.name}_ {d.name} {kind} sample {i}")
+        for kind in kinds
+        for i, case in numbered(op, d, device, full)
+    ]
 
 
 def _inplace_step(op: Any, case: Case, kind: str, label: str) -> Step:
@@ -337,6 +376,7 @@ def _inplace_step(op: Any, case: Case, kind: str, label: str) -> Step:
         assert same(target._host(), want), f"{label}: got\n{target._host()}\nout of place\n{want}"
         assert same(layouts.gaps(target), before), f"{label}: memory between the elements was written"
         assert target._version == version + 1, f"{label}: the version rose by {target._version - version} instead of 1"
+
     return step
 
 
@@ -361,13 +401,16 @@ def _view_step(op: Any, case: Case) -> Step:
         for v in call(op, placed):
             assert v._version == base._version, f"{op.name}: a view must share its operand's version"
             assert not np.asarray(v._host()).astype(bool).any(), f"{op.name}: a view must see writes to its operand"
+
     return step
 
 
 # errors
 
 
-def refused(action: Callable[[], Any], error: type[BaseException] | tuple[type[BaseException], ...], label: str) -> None:
+def refused(
+    action: Callable[[], Any], error: type[BaseException] | tuple[type[BaseException], ...], label: str
+) -> None:
     """AssertionError unless ``action`` raises ``error``."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -382,7 +425,11 @@ def refused(action: Callable[[], Any], error: type[BaseException] | tuple[type[B
 
 def errors(op: Any, device: Any) -> list[Step]:
     """What the schema says must be refused is refused, with the class that PyTorch users catch."""
-    return [lambda device: wrong_types(op, device), lambda device: wrong_dtypes(op, device), lambda device: wrong_shapes(op, device)]
+    return [
+        lambda device: wrong_types(op, device),
+        lambda device: wrong_dtypes(op, device),
+        lambda device: wrong_shapes(op, device),
+    ]
 
 
 def wrong_types(op: Any, device: Any) -> None:
@@ -429,4 +476,17 @@ def wrong_shapes(op: Any, device: Any) -> None:
     refused(lambda: call(op, placed), (RuntimeError, ValueError), f"{op.name}: shapes (3, 4) and (2, 1)")
 
 
-__all__ = ["FLOAT", "GROUPS", "INT", "aliased", "cover", "empties", "errors", "inplace", "operand", "out", "run", "special", "values", "views"]
+__all__ = [
+    "GROUPS",
+    "aliased",
+    "cover",
+    "empties",
+    "errors",
+    "inplace",
+    "operand",
+    "out",
+    "run",
+    "special",
+    "values",
+    "views",
+]

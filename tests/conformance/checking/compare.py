@@ -19,7 +19,13 @@ def wide(array: Any, lift: bool) -> Any:
     if array.dtype.kind == "c":
         return array.astype(np.complex128)
     if array.dtype.kind in "iub":
-        return array.astype(np.float64) if lift else array if array.dtype.kind == "b" or array.dtype == np.uint64 else array.astype(np.int64)
+        return (
+            array.astype(np.float64)
+            if lift
+            else array
+            if array.dtype.kind == "b" or array.dtype == np.uint64
+            else array.astype(np.int64)
+        )
     return array.astype(np.float64)
 
 
@@ -43,7 +49,7 @@ def eps_of(d: dtypes.dtype) -> float:
 
 
 def as_stored(want: Any, d: dtypes.dtype) -> Any:
-    """The oracle's values in the result's dtype class: integers wrap, complex loses its imaginary part where the result is real."""
+    """The oracle's values in the result's dtype class: integers wrap, complex ones may lose a part."""
     want = np.asarray(want)
     if d.kind != COMPLEX and want.dtype.kind == "c":
         want = want.real
@@ -65,8 +71,8 @@ def parts(x: Any) -> list[Any]:
 def allowed(want: Any, d: dtypes.dtype, ulp: float, kind: str) -> Any:
     """How far a result may be from ``want``: elementwise rows in each element, others in the norm of the whole result.
 
-    f16 and bf16 results are computed in f32 and rounded once (half a unit and what is left of the computation), but for sums of
-    duplicates, which add up in memory. Devices may flush subnormal results to zero.
+    f16 and bf16 results are computed in f32 and rounded once (half a unit and what is left of the computation), but for
+    sums of duplicates, which add up in memory. Devices may flush subnormal results to zero.
     """
     eps = eps_of(d)
     units = 0.51 + ulp * eps_of(dtypes.float32) / eps if d.code in ("f16", "bf16") and kind != "INDEX" else ulp
@@ -94,9 +100,16 @@ def check_value(op: Any, got: Tensor, want: Any, label: str) -> None:
         limit = allowed(want, d, op.ulp, op.kind.name)
         largest = float(ml_dtypes.finfo(d.real.np).max)
         for h, w, _ in zip(parts(have), parts(want), "ri", strict=False):
-            off = ~((h == w) | (np.isnan(h) & np.isnan(w)) | (np.abs(h - w) <= limit) | ((np.abs(w) > largest) & (h == np.copysign(np.inf, w))))
-            assert not off.any(), (f"{label}: {int(off.sum())} of {off.size} elements are off by more than {op.ulp} ulp of {d.name}; got {h[off][:4]}, "
-                                   f"the oracle says {w[off][:4]}")
+            off = ~(
+                (h == w)
+                | (np.isnan(h) & np.isnan(w))
+                | (np.abs(h - w) <= limit)
+                | ((np.abs(w) > largest) & (h == np.copysign(np.inf, w)))
+            )
+            assert not off.any(), (
+                f"{label}: {int(off.sum())} of {off.size} elements are off by more than {op.ulp} ulp of {d.name}; "
+                f"got {h[off][:4]}, the oracle says {w[off][:4]}"
+            )
 
 
 def outputs(result: Any) -> list[Tensor]:
@@ -114,4 +127,4 @@ def same(a: Any, b: Any) -> bool:
     a, b = np.asarray(a), np.asarray(b)
     if a.dtype.kind == "V" or a.dtype == ml_dtypes.bfloat16:
         a, b = a.astype(np.float32), b.astype(np.float32)
-    return a.shape == b.shape and bool(np.all((a == b) | ((a != a) & (b != b))))
+    return a.shape == b.shape and bool(np.all((a == b) | (~(a == a) & ~(b == b))))  # noqa: PLR0124  (NaN)

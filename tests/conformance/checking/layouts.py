@@ -20,7 +20,7 @@ def strides_of(array: Any) -> tuple[int, ...]:
 
 
 def _filler(shape: tuple[int, ...], dtype: Any) -> Any:
-    return np.full(shape, 1 if dtype == bool else SENTINEL).astype(dtype)
+    return np.full(shape, 1 if np.dtype(dtype).kind == "b" else SENTINEL).astype(dtype)
 
 
 def laid_out(array: Any, d: Any, layout: str, device: Any) -> Tensor:
@@ -66,7 +66,9 @@ def gaps(t: Tensor) -> Any:
     if t.numel():
         index = np.full(t._shape, t._offset)
         for axis, s in enumerate(t._get_strides()):
-            index = index + (np.arange(t._shape[axis]) * s).reshape([-1 if i == axis else 1 for i in range(len(t._shape))])
+            index = index + (np.arange(t._shape[axis]) * s).reshape(
+                [-1 if i == axis else 1 for i in range(len(t._shape))]
+            )
         mask[index.reshape(-1)] = False
     return everything[mask]
 
@@ -84,7 +86,9 @@ class Placed:
         if isinstance(value, Tensor):
             array = np.array(value._host())
             layout = self.layout
-            if layout == "expanded" and (self.op.kind.name == "HOST" or (value.dtype.code == "i64" and self.op.kind.name == "INDEX")):
+            if layout == "expanded" and (
+                self.op.kind.name == "HOST" or (value.dtype.code == "i64" and self.op.kind.name == "INDEX")
+            ):
                 layout = "offset"  # indices that repeat would make writes race, rows that repeat a matrix singular
             if layout == "expanded":
                 array = repeated(array)
@@ -103,10 +107,12 @@ class Placed:
 
     def map(self, f: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Arguments with every tensor replaced by ``f(tensor)``."""
+
         def walk(v: Any) -> Any:
             if isinstance(v, Tensor):
                 return f(v)
             return tuple(map(walk, v)) if isinstance(v, tuple) else v
+
         return tuple(map(walk, self.args)), {k: walk(v) for k, v in self.kwargs.items()}
 
     def tensors(self) -> list[Tensor]:

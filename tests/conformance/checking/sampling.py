@@ -14,7 +14,7 @@ import numpy as np
 
 from tensorx import dtypes
 from tensorx.devices import registry
-from tensorx.dtypes import BOOL, COMPLEX, FLOAT, INT
+from tensorx.dtypes import BOOL, COMPLEX, INT
 from tensorx.ops import schema as S
 from tensorx.tensor import Tensor, from_host
 
@@ -126,7 +126,13 @@ def _number(d: dtypes.dtype, domain: tuple[float, float]) -> Any:
 
 def _filled(op: Any, d: dtypes.dtype) -> dict[str, Any]:
     """Values for parameters that have no default and are neither tensors nor sampled."""
-    values: dict[str, Any] = {"Scalar": 2 if d.kind <= INT else 1.5, "float": 0.5, "Device": CPU, "ScalarType": d, "Seed": 7}
+    values: dict[str, Any] = {
+        "Scalar": 2 if d.kind <= INT else 1.5,
+        "float": 0.5,
+        "Device": CPU,
+        "ScalarType": d,
+        "Seed": 7,
+    }
     return {p.name: values[p.type] for p in op.schema.params if p.default is S.REQUIRED and p.type in values}
 
 
@@ -137,17 +143,27 @@ def operand(op: Any, d: dtypes.dtype, i: int, shape: tuple[int, ...], seed: int 
     return t(shape, *domain)
 
 
-SHAPES = {1: [((3, 4),), ((2, 3, 2),)], 2: [((3, 4), (3, 4)), ((2, 1, 4), (3, 1))], 3: [((3, 4),) * 3, ((3, 4), (4,), (3, 1))]}
+SHAPES = {
+    1: [((3, 4),), ((2, 3, 2),)],
+    2: [((3, 4), (3, 4)), ((2, 1, 4), (3, 1))],
+    3: [((3, 4),) * 3, ((3, 4), (4,), (3, 1))],
+}
 
 
 def derived(op: Any, d: dtypes.dtype, shapes: Any = None, seed: int = 0) -> list[Case]:
     """Calls of an elementwise row: its tensors from the domain, then a Python number for the second one."""
     n = len(tensor_params(op))
     rest = _filled(op, d)
-    out = [Case(tuple(operand(op, d, i, s, seed) for i, s in enumerate(group)), rest) for group in (shapes or SHAPES[n])]
+    out = [
+        Case(tuple(operand(op, d, i, s, seed) for i, s in enumerate(group)), rest) for group in (shapes or SHAPES[n])
+    ]
     if n > 1 and shapes is None and d.kind != BOOL:
         domain = op.domain[1] if isinstance(op.domain[0], tuple) else op.domain
-        out.append(Case((operand(op, d, 0, (3, 4)), _number(d, domain), *(operand(op, d, i, (3, 4)) for i in range(2, n))), rest))
+        out.append(
+            Case(
+                (operand(op, d, 0, (3, 4)), _number(d, domain), *(operand(op, d, i, (3, 4)) for i in range(2, n))), rest
+            )
+        )
     return out
 
 
