@@ -158,8 +158,8 @@ class _Problem:
             s["m"], s["n"] = s["n"], s["m"]
         turned = [tuple(dataclasses.replace(p, u=p.v, v=p.u) for p in patch) for patch in self.patches]
         self.patches[1], self.patches[2] = turned[2], turned[1]
-        for values in (self.operands, self.shifts):
-            values[1], values[2] = values[2], values[1]
+        self.operands[1:3] = self.operands[2:0:-1]
+        self.shifts[1:3] = self.shifts[2:0:-1]
 
     def wants_swap(self) -> bool:
         """Whether the transposed problem suits the kernel better: y0 dense along n, unless n is too short to fill a vector."""

@@ -56,7 +56,8 @@ class iinfo:
             raise TypeError(f"iinfo: argument 'dtype' must be an integer dtype; got {what}. Hint: use finfo for floating-point ones")
         bits = self.bits = dtype.itemsize * 8
         self.dtype = dtype.name
-        self.min, self.max = (-(1 << bits - 1), (1 << bits - 1) - 1) if dtype.is_signed else (0, (1 << bits) - 1)
+        self.min: int = -(1 << bits - 1) if dtype.is_signed else 0
+        self.max: int = self.min + (1 << bits) - 1
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"

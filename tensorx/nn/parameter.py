@@ -48,7 +48,7 @@ class Parameter(Tensor, metaclass=_MarkedType):
                 f"Parameter: argument 'data' must keep its type on detach(); got {type(data).__name__}, "
                 f"whose detach() is a {type(made).__name__}."
             )
-        made._is_param = True
+        made._is_param = True  # type: ignore[attr-defined]  # in __dict__
         return made
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -74,13 +74,14 @@ class Buffer(Tensor, metaclass=_MarkedType):
     """
 
     _mark = "_is_buffer"
+    persistent: bool
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Any:
         if data is None:
             data = tx.empty(0)
         made = data.detach().requires_grad_(data.requires_grad)
-        made.persistent = persistent
-        made._is_buffer = True
+        made.persistent = persistent  # type: ignore[attr-defined]  # in __dict__
+        made._is_buffer = True  # type: ignore[attr-defined]
         return made
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

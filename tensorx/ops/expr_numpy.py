@@ -190,6 +190,7 @@ def _statement(node: E.Expr, names: dict[E.Expr, str], env: dict[str, Any], line
         return "index"
     if node.op == "scalar":
         return f"s{node.attr}"
+    function: Callable[..., Any]
     if node.op == "arg":
         if inputs[node.attr] is node.dtype:
             return f"x{node.attr}"

@@ -38,7 +38,7 @@ def _backward(grad, x, normalized_shape, eps):
 
 
 def _layer_norm_vjp(g: Any, needs: Any, input: Any, normalized_shape: Any, weight: Any, weight_meta: Any, bias_meta: Any, eps: Any) -> Any:
-    grads = [None, None, None]
+    grads: list[Any] = [None, None, None]
     if needs[0]:
         grads[0] = standardize_backward(g if weight is None else g * weight, input, normalized_shape, eps)
     if needs[1]:

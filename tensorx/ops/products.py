@@ -211,5 +211,5 @@ def _spread(values: Any, rank: int) -> tuple[int, ...]:
 for _rank in (1, 2, 3):
     composite(f"conv{_rank}d(Tensor input, Tensor weight, Tensor? bias=None, int[{_rank}] stride=1, int[{_rank}] padding=0, int[{_rank}] dilation=1, int groups=1) "
               "-> Tensor", dtypes="f", ulp=64, ref=lambda x, w, b=None, stride=1, padding=0, dilation=1, groups=1: _ref_forward(
-                  x, w, b, *(_spread(v, x.ndim - 2) for v in (stride, padding, dilation)), groups),
+                  x, w, b, _spread(stride, x.ndim - 2), _spread(padding, x.ndim - 2), _spread(dilation, x.ndim - 2), groups),
               samples=lambda t, r=_rank: [(t((2, 2, *(5,) * r)), t((3, 2, *(3,) * r)), t((3,)), 2, 1)], doc=f"{_rank}-d convolution.")(_conv(_rank))

@@ -43,7 +43,7 @@ class Saved:
             from tensorx.autograd.modes import no_grad
             with no_grad():
                 self.packed = pack(make(t._storage, t._shape, t._strides, t._offset, t.dtype))
-            self.storage = None
+            self.storage = None  # type: ignore[assignment]  # the hook keeps the value
 
     def unpack(self, node: Node) -> Tensor:
         """The saved Tensor, connected to the graph."""

@@ -32,6 +32,7 @@ class Round:
     def values(self, shape: Sequence[int], low: float, high: float) -> np.ndarray[Any, Any]:
         """Numbers of one decimal in [low, high], in an order that is not sorted."""
         n, d = math.prod(shape), self.dtype
+        flat: np.ndarray[Any, Any]
         step = next((m for m in (5, 3, 7) if math.gcd(m, n) == 1 and m % n > 1), -1) if n else 1
         order = (np.arange(n) * step + self.shift) % max(n, 1)
         if d.kind == BOOL:

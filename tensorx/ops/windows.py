@@ -64,7 +64,7 @@ def data(grad: Array, weights: Array, size: Ints, w: Window) -> Array:
         part = np.moveaxis(part, 1 + rank, 1)
         for at in itertools.product(*(range(k) for k in kernel)):
             where = tuple(slice(a * w.dilation[j], a * w.dilation[j] + (outs[j] - 1) * w.stride[j] + 1, w.stride[j]) for j, a in enumerate(at))
-            whole[(slice(None), slice(i * c, (i + 1) * c), *where)] += part[(..., *at)]
+            whole[(slice(None), slice(i * c, (i + 1) * c), *where)] += part[(Ellipsis, *at)]  # type: ignore[arg-type]  # NumPy's stubs know no mixed index tuples
     return whole[(slice(None), slice(None), *(slice(w.padding[i], w.padding[i] + size[2 + i]) for i in range(rank)))]
 
 

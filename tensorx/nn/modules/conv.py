@@ -81,7 +81,7 @@ class _ConvNd(Module):
 
     def _pad_amounts(self) -> list[int]:
         """(before, after) of each dimension, last first, as ``F.pad`` takes them."""
-        amounts: list[int] = []
+        amounts: list[Any] = []
         for i in reversed(range(self.ndim)):
             if self.padding == "same":
                 total = self.dilation[i] * (self.kernel_size[i] - 1)
@@ -139,7 +139,7 @@ class Conv2d(_ConvNd):
         )
 
     def forward(self, input: Any) -> Any:
-        padding = self.padding
+        padding: Any = self.padding
         if self.padding_mode != "zeros":
             input, padding = F.pad(input, self._pad_amounts(), mode=self.padding_mode), 0
         return F.conv2d(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)

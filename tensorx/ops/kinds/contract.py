@@ -185,7 +185,7 @@ def convolve(c: Convolution, out: Tensor) -> None:
         work = out.dtype.compute.np
         arrays = [t._array().astype(work, copy=False) for t in (first, second)]
         with np.errstate(all="ignore"):
-            result = windows.RUN[c.direction](*arrays, c.size, c.window)
+            result = windows.RUN[c.direction](arrays[0], arrays[1], c.size, c.window)
             if c.bias is not None:
                 result += c.bias._array().astype(work, copy=False).reshape(-1, *(1,) * (result.ndim - 2))
             out._array()[...] = result
