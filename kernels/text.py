@@ -14,12 +14,15 @@ from .spec import Arg, Operand, is_complex, is_float, part
 
 __all__ = [
     "address",
+    "array",
     "cast",
     "close",
     "coords",
     "declare",
     "held",
     "is_complex",
+    "keep",
+    "kept",
     "load",
     "moved",
     "part",
@@ -126,6 +129,38 @@ def load(operand: Operand, index: str, name: str = "", base: str = "") -> str:
     if is_complex(operand.compute):
         return f"{want} {name}r = {value}, {name}i = 0;"
     return f"{want} {name} = {value};"
+
+
+def _sides(operand: Operand) -> list[str]:
+    return [operand.name + "r", operand.name + "i"] if is_complex(operand.compute) else [operand.name]
+
+
+def array(operand: Operand, size: int) -> str:
+    """Declare room for ``size`` loaded elements of the operand.
+
+    >>> array(Operand("x0", "c64", "c64"), 4)
+    'f32 x0r_v[4], x0i_v[4];'
+    """
+    return f"{part(operand.compute)} {', '.join(f'{name}_v[{size}]' for name in _sides(operand))};"
+
+
+def keep(operand: Operand, index: str) -> str:
+    """Put the loaded element into that room.
+
+    >>> keep(Operand("x0", "f32", "f32"), "k")
+    'x0_v[k] = x0;'
+    """
+    return " ".join(f"{name}_v[{index}] = {name};" for name in _sides(operand))
+
+
+def kept(operand: Operand, index: str) -> str:
+    """Declare the operand's variable(s) from that room.
+
+    >>> kept(Operand("x0", "f32", "f32"), "k")
+    'const f32 x0 = x0_v[k];'
+    """
+    code = part(operand.compute)
+    return " ".join(f"const {code} {name} = {name}_v[{index}];" for name in _sides(operand))
 
 
 def declare(operand: Operand, name: str = "") -> str:

@@ -15,12 +15,7 @@
         return "0" if operand.access == "b" else T.address(
             [f"{n} * {s}" for n, s in zip(names, strides[operand.name])] + ([names[-1]] if operand.access == "c" else []))
 %>\
-<%def name="element(at, suffix, linear)">\
-% for o in spec.inputs:
-% if o.access != "b":
-${T.load(o, at(o), base=o.name + suffix)}
-% endif
-% endfor
+<%def name="compute(linear)">\
 % if spec.uses_index:
 const u64 idx = (u64)(${linear});
 % endif
@@ -28,6 +23,14 @@ const u64 idx = (u64)(${linear});
 ${T.declare(o)}
 % endfor
 ${spec.body}
+</%def>\
+<%def name="element(at, suffix, linear)">\
+% for o in spec.inputs:
+% if o.access != "b":
+${T.load(o, at(o), base=o.name + suffix)}
+% endif
+% endfor
+${compute(linear)}\
 % for o in spec.outputs:
 ${T.store(o, at(o), base=o.name + ("_p" if o.access == "b" else suffix))}
 % endfor
@@ -42,12 +45,47 @@ ${T.load(o, "0")}
 % if items:
 const ${index} total = ${" * ".join(sizes)};
 const ${index} first = (${index})TX_GROUP(0) * ${group * per_item} + (${index})TX_LID(0);
+% if not transposed and rank == 1:
+/* All loads before the first store: an output may be an input, the compiler could not move them there itself. */
+% for o in spec.inputs:
+% if o.access != "b":
+${T.array(o, per_item)}
+% endif
+% endfor
+TX_UNROLL
+for (i32 k = 0; k < ${per_item}; ++k) {
+const ${index} c0 = first + k * ${group};
+if (c0 < total) {
+% for o in spec.inputs:
+% if o.access != "b":
+${T.load(o, whole(o))} ${T.keep(o, "k")}
+% endif
+% endfor
+}
+}
+TX_UNROLL
+for (i32 k = 0; k < ${per_item}; ++k) {
+const ${index} c0 = first + k * ${group};
+if (c0 < total) {
+% for o in spec.inputs:
+% if o.access != "b":
+${T.kept(o, "k")}
+% endif
+% endfor
+${compute("c0")}\
+% for o in spec.outputs:
+${T.store(o, whole(o))}
+% endfor
+}
+}
+% else:
 for (i32 k = 0; k < ${per_item}; ++k) {
 const ${index} t = first + k * ${group};
 if (t >= total) break;
 ${T.coords("t", names, sizes, index)}
 ${element(whole, "_p", "t")}\
 }
+% endif
 % else:
 <% outer = sizes[:-2] %>\
 const ${index} cols = ${sizes[-1]}, rows = ${sizes[-2] if rank > 1 else 1};

@@ -83,7 +83,8 @@ def index_width(sizes: Sequence[int], operands: Sequence[Sequence[int]]) -> str:
     total = 1
     for n in sizes:
         total *= max(n, 1)
-    return "i32" if total < 2**31 and all(span(sizes, s) < 2**31 for s in operands) else "i64"
+    # Half of what 32 bits hold: kernels round up to whole tiles, and double the index of a complex element.
+    return "i32" if total < 2**30 and all(span(sizes, s) < 2**30 for s in operands) else "i64"
 
 
 def overlaps_itself(shape: Sequence[int], strides: Sequence[int]) -> bool:

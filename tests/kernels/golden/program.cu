@@ -9,6 +9,7 @@ typedef float f32;
 
 #define TX_GLOBAL
 #define TX_FN static __device__ __forceinline__
+#define TX_UNROLL _Pragma("unroll")
 #define TX_KERNEL(gx, gy, gz) extern "C" __global__ __launch_bounds__(gx * gy * gz) void
 #define TX_LID(d) TX_LID_##d
 #define TX_LID_0 threadIdx.x
@@ -57,15 +58,27 @@ TX_KERNEL(256, 1, 1) tx_add(TX_GLOBAL f32 *y0_p, i64 y0_o, TX_GLOBAL const f32 *
   x1_p += x1_o;
   const i64 total = n0;
   const i64 first = (i64)TX_GROUP(0) * 1024 + (i64)TX_LID(0);
+  /* All loads before the first store: an output may be an input, the compiler could not move them there itself. */
+  f32 x0_v[4];
+  f32 x1_v[4];
+  TX_UNROLL
   for (i32 k = 0; k < 4; ++k) {
-    const i64 t = first + k * 256;
-    if (t >= total) break;
-    const i64 c0 = t;
-    f32 x0 = TX_LOAD_f32(x0_p, c0);
-    f32 x1 = TX_LOAD_f32(x1_p, c0);
-    f32 y0;
-    y0 = x0 + x1;
-    TX_STORE_f32(y0_p, c0, y0);
+    const i64 c0 = first + k * 256;
+    if (c0 < total) {
+      f32 x0 = TX_LOAD_f32(x0_p, c0); x0_v[k] = x0;
+      f32 x1 = TX_LOAD_f32(x1_p, c0); x1_v[k] = x1;
+    }
+  }
+  TX_UNROLL
+  for (i32 k = 0; k < 4; ++k) {
+    const i64 c0 = first + k * 256;
+    if (c0 < total) {
+      const f32 x0 = x0_v[k];
+      const f32 x1 = x1_v[k];
+      f32 y0;
+      y0 = x0 + x1;
+      TX_STORE_f32(y0_p, c0, y0);
+    }
   }
 }
 
@@ -76,14 +89,24 @@ TX_KERNEL(256, 1, 1) tx_scale_f16(TX_GLOBAL f16 *y0_p, i64 y0_o, TX_GLOBAL const
   f32 x1 = TX_LOAD_f16(x1_p, 0);
   const i64 total = n0;
   const i64 first = (i64)TX_GROUP(0) * 1024 + (i64)TX_LID(0);
+  /* All loads before the first store: an output may be an input, the compiler could not move them there itself. */
+  f32 x0_v[4];
+  TX_UNROLL
   for (i32 k = 0; k < 4; ++k) {
-    const i64 t = first + k * 256;
-    if (t >= total) break;
-    const i64 c0 = t;
-    f32 x0 = TX_LOAD_f16(x0_p, c0);
-    f32 y0;
-    y0 = x0 * x1 + s0;
-    TX_STORE_f16(y0_p, c0, y0);
+    const i64 c0 = first + k * 256;
+    if (c0 < total) {
+      f32 x0 = TX_LOAD_f16(x0_p, c0); x0_v[k] = x0;
+    }
+  }
+  TX_UNROLL
+  for (i32 k = 0; k < 4; ++k) {
+    const i64 c0 = first + k * 256;
+    if (c0 < total) {
+      const f32 x0 = x0_v[k];
+      f32 y0;
+      y0 = x0 * x1 + s0;
+      TX_STORE_f16(y0_p, c0, y0);
+    }
   }
 }
 
@@ -92,13 +115,23 @@ TX_KERNEL(256, 1, 1) tx_bf16_to_i16(TX_GLOBAL i16 *y0_p, i64 y0_o, TX_GLOBAL con
   x0_p += x0_o;
   const i64 total = n0;
   const i64 first = (i64)TX_GROUP(0) * 1024 + (i64)TX_LID(0);
+  /* All loads before the first store: an output may be an input, the compiler could not move them there itself. */
+  f32 x0_v[4];
+  TX_UNROLL
   for (i32 k = 0; k < 4; ++k) {
-    const i64 t = first + k * 256;
-    if (t >= total) break;
-    const i64 c0 = t;
-    f32 x0 = TX_LOAD_bf16(x0_p, c0);
-    f32 y0;
-    y0 = x0;
-    TX_STORE_i16(y0_p, c0, tx_cast_f32_i16(y0));
+    const i64 c0 = first + k * 256;
+    if (c0 < total) {
+      f32 x0 = TX_LOAD_bf16(x0_p, c0); x0_v[k] = x0;
+    }
+  }
+  TX_UNROLL
+  for (i32 k = 0; k < 4; ++k) {
+    const i64 c0 = first + k * 256;
+    if (c0 < total) {
+      const f32 x0 = x0_v[k];
+      f32 y0;
+      y0 = x0;
+      TX_STORE_i16(y0_p, c0, tx_cast_f32_i16(y0));
+    }
   }
 }

@@ -4,14 +4,26 @@ TX_KERNEL(256, 1, 1) tx_add(TX_GLOBAL f32 *y0_p, i64 y0_o, TX_GLOBAL const f32 *
   x1_p += x1_o;
   const i64 total = n0;
   const i64 first = (i64)TX_GROUP(0) * 1024 + (i64)TX_LID(0);
+  /* All loads before the first store: an output may be an input, the compiler could not move them there itself. */
+  f32 x0_v[4];
+  f32 x1_v[4];
+  TX_UNROLL
   for (i32 k = 0; k < 4; ++k) {
-    const i64 t = first + k * 256;
-    if (t >= total) break;
-    const i64 c0 = t;
-    f32 x0 = TX_LOAD_f32(x0_p, c0);
-    f32 x1 = TX_LOAD_f32(x1_p, c0);
-    f32 y0;
-    y0 = x0 + x1;
-    TX_STORE_f32(y0_p, c0, y0);
+    const i64 c0 = first + k * 256;
+    if (c0 < total) {
+      f32 x0 = TX_LOAD_f32(x0_p, c0); x0_v[k] = x0;
+      f32 x1 = TX_LOAD_f32(x1_p, c0); x1_v[k] = x1;
+    }
+  }
+  TX_UNROLL
+  for (i32 k = 0; k < 4; ++k) {
+    const i64 c0 = first + k * 256;
+    if (c0 < total) {
+      const f32 x0 = x0_v[k];
+      const f32 x1 = x1_v[k];
+      f32 y0;
+      y0 = x0 + x1;
+      TX_STORE_f32(y0_p, c0, y0);
+    }
   }
 }
