@@ -73,9 +73,9 @@ class Program:
 
     def run_flat(self, ins: Sequence[Tensor], values: Sequence[Any], shape: tuple[int, ...], device: registry.device,
                  outs: Sequence[Tensor] | None = None) -> Sequence[Tensor] | None:
-        """Run over dense operands of one shape: one axis, nothing to work out. None where that does not apply (empty, or 2**31 elements)."""
+        """Run over dense operands of one shape: one axis, nothing to work out. None where that does not apply (empty, or 2**30 elements)."""
         n = math.prod(shape)
-        if not 0 < n < 2**31 or device.type == "meta":
+        if not 0 < n < 2**30 or device.type == "meta":
             return None
         flat = self.flats.get(device)
         if flat is None:
