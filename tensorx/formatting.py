@@ -1,7 +1,7 @@
 """How tensors print: PyTorch's format.
 
-Widths follow the values that are nonzero and finite. Whole numbers print with a bare dot; values that span more than three decades (or
-leave 1e-4 ... 1e8) print in scientific notation. Only the values that are shown travel from the device.
+Widths follow the values that are nonzero and finite. Whole numbers print with a bare dot; values that span more than
+three decades (or leave 1e-4 ... 1e8) print in scientific notation. Only the values shown travel from the device.
 """
 
 from __future__ import annotations

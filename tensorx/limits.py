@@ -10,9 +10,10 @@ from tensorx.dtypes import dtype as DType
 
 
 class finfo:
-    """Limits of a floating-point (or complex: of its parts) dtype; the default dtype if none is given. TypeError for other dtypes.
+    """Limits of a floating-point (or complex: of its parts) dtype; the default dtype if none is given.
 
-    Attributes: ``bits``, ``eps``, ``max``, ``min``, ``tiny``, ``smallest_normal``, ``resolution``, ``dtype`` (its name).
+    TypeError for other dtypes. Attributes: ``bits``, ``eps``, ``max``, ``min``, ``tiny``, ``smallest_normal``,
+    ``resolution``, ``dtype`` (its name).
 
     >>> import tensorx
     >>> tensorx.finfo(tensorx.float16).max, tensorx.finfo(tensorx.float32).eps == 2.0**-23
@@ -24,7 +25,10 @@ class finfo:
     def __init__(self, dtype: DType | None = None) -> None:
         d = dtype or dtypes.get_default_dtype()
         if not isinstance(d, DType) or d.kind < FLOAT:
-            raise TypeError(f"finfo: argument 'dtype' must be a floating-point or complex dtype; got {d!r}. Hint: use iinfo for integers")
+            raise TypeError(
+                f"finfo: argument 'dtype' must be a floating-point or complex dtype; got {d!r}. "
+                "Hint: use iinfo for integers"
+            )
         import ml_dtypes
 
         info = ml_dtypes.finfo(d.real.np)
@@ -53,7 +57,9 @@ class iinfo:
     def __init__(self, dtype: Any) -> None:
         if not isinstance(dtype, DType) or dtype.kind != INT:
             what = "bool" if isinstance(dtype, DType) and dtype.kind == BOOL else repr(dtype)
-            raise TypeError(f"iinfo: argument 'dtype' must be an integer dtype; got {what}. Hint: use finfo for floating-point ones")
+            raise TypeError(
+                f"iinfo: argument 'dtype' must be an integer dtype; got {what}. Hint: use finfo for floating-point ones"
+            )
         bits = self.bits = dtype.itemsize * 8
         self.dtype = dtype.name
         self.min: int = -(1 << bits - 1) if dtype.is_signed else 0

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from tensorx.ops import namespace
 
 if TYPE_CHECKING:
-    from tensorx._linalg import *
+    from tensorx._linalg import *  # noqa: F403  generated: lists its names
 
 globals().update(namespace("linalg"))
-__all__ = sorted(namespace("linalg"))
+__all__ = [*sorted(namespace("linalg"))]  # noqa: PLE0604  names, from the rows

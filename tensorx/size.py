@@ -54,7 +54,8 @@ def is_contiguous(shape: Sequence[int], strides: Sequence[int]) -> bool:
 
 
 def normalize_dim(dim: int, ndim: int, op: str = "dim") -> int:
-    """``dim`` counted from the front. IndexError, in PyTorch's words, when out of range; a zero-dim tensor counts as one-dim."""
+    """``dim`` counted from the front; a zero-dim tensor counts as one-dim. IndexError, in PyTorch's words, when out of
+    range."""
     n = max(ndim, 1)
     if not -n <= dim < n:
         raise IndexError(f"{op}: Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})")

@@ -1,6 +1,7 @@
 """Storage: a block of device memory with its version counter.
 
-On the cpu the buffer is a NumPy array whose memory is pooled (see `devices.cpu`), so that `Tensor.numpy()` shares it safely.
+On the cpu the buffer is a NumPy array whose memory is pooled (see `devices.cpu`), so that `Tensor.numpy()` shares it
+safely.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ class Storage:
         self.buffer, self.nbytes, self.device, self.version = buffer, nbytes, device, 0
 
     def bytes(self) -> np.ndarray[Any, Any]:
-        """Host memory as a flat uint8 array (cpu only). A result that NumPy made comes in its own shape and is flattened here once."""
+        """Host memory as a flat uint8 array (cpu only). A result that NumPy made comes in its own shape and is
+        flattened here once."""
         buffer = self.buffer
         if buffer.__class__ is not Buffer or buffer.dtype != np.uint8 or buffer.ndim != 1:
             buffer = self.buffer = adopt(buffer)

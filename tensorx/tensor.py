@@ -1,7 +1,7 @@
 """Tensor: a mutable handle on storage, shape, strides, offset, dtype and device.
 
-Operations are installed from the op table (`tensorx.ops`); what lives here needs no kernel. Hot attributes are plain instance
-attributes with class-level defaults: a small op creates a Tensor in about 0.3 us.
+Operations are installed from the op table (`tensorx.ops`); what lives here needs no kernel. Hot attributes are plain
+instance attributes with class-level defaults: a small op creates a Tensor in about 0.3 us.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def key_of(d: DType, device: registry.device, zero_dim: bool, contiguous: bool) 
 
 
 class TensorMeta(type):
-    """Lets ``isinstance(x, Parameter)`` style checks live in subclasses; `Tensor(...)` builds as ``torch.Tensor`` does."""
+    """Lets ``isinstance(x, Parameter)`` checks live in subclasses; `Tensor(...)` builds as ``torch.Tensor`` does."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if cls is Tensor:
@@ -172,7 +172,8 @@ class Tensor(TensorMethods, metaclass=TensorMeta):
             elif self._strides is None:
                 arr = np.ndarray(self._shape, d.np, flat, self._offset * d.itemsize)
             else:
-                arr = np.ndarray(self._shape, d.np, flat, self._offset * d.itemsize, tuple(s * d.itemsize for s in self._strides))
+                strides = tuple(s * d.itemsize for s in self._strides)
+                arr = np.ndarray(self._shape, d.np, flat, self._offset * d.itemsize, strides)
             self._arr = arr
         return arr
 
@@ -183,7 +184,8 @@ class Tensor(TensorMethods, metaclass=TensorMeta):
         if self.device.type == "meta":
             raise NotImplementedError("Cannot copy out of meta tensor; no data!")
         strides, size = self._get_strides(), self.dtype.itemsize
-        out = np.empty(0 if 0 in self._shape else 1 + sum((n - 1) * s for n, s in zip(self._shape, strides, strict=True)), self.dtype.np)
+        span = 1 + sum((n - 1) * s for n, s in zip(self._shape, strides, strict=True))
+        out = np.empty(0 if 0 in self._shape else span, self.dtype.np)
         if out.size:
             registry.open(self.device).copy_out(self._storage.buffer, self._offset * size, out.view(np.uint8))
         faults.check(self.device)
@@ -208,13 +210,19 @@ class Tensor(TensorMethods, metaclass=TensorMeta):
     def numpy(self, *, force: bool = False) -> Array:
         """The values as a NumPy array that shares memory with a cpu tensor.
 
-        Raises RuntimeError if the tensor requires grad and TypeError if it is not on cpu, unless ``force=True`` (which detaches and copies).
+        Raises RuntimeError if the tensor requires grad and TypeError if it is not on cpu, unless ``force=True`` (which
+        detaches and copies).
         """
         if not force:
             if self.requires_grad:
-                raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+                raise RuntimeError(
+                    "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+                )
             if self.device.type != "cpu":
-                raise TypeError(f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first.")
+                raise TypeError(
+                    f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to "
+                    "host memory first."
+                )
         return self._host()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
@@ -236,11 +244,14 @@ class Tensor(TensorMethods, metaclass=TensorMeta):
         self.requires_grad_(value)
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
-        """Set whether this leaf requires grad. RuntimeError for a non-leaf (False) or a dtype that cannot (neither float nor complex)."""
+        """Set whether this leaf requires grad. RuntimeError for a non-leaf (False) or a dtype that cannot (neither
+        float nor complex)."""
         if self.grad_fn is not None:
             if not requires_grad:
-                raise RuntimeError("you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
-                                   "subgraph that doesn't require differentiation use var_no_grad = var.detach().")
+                raise RuntimeError(
+                    "you can only change requires_grad flags of leaf variables. If you want to use a computed variable "
+                    "in a subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+                )
             return self
         if requires_grad and self.dtype.kind < dtypes.FLOAT:
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
@@ -275,11 +286,15 @@ class Tensor(TensorMethods, metaclass=TensorMeta):
     def grad(self, value: Tensor | None) -> None:
         if value is not None:
             if not isinstance(value, Tensor):
-                raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+                raise TypeError(
+                    f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}"
+                )
             if value._shape != self._shape:
-                raise RuntimeError(f"assigned grad has data of a different size; expected {tuple(self._shape)}, got {tuple(value._shape)}")
+                want, got = tuple(self._shape), tuple(value._shape)
+                raise RuntimeError(f"assigned grad has data of a different size; expected {want}, got {got}")
             if value.dtype is not self.dtype or value.device is not self.device:
-                raise RuntimeError(f"assigned grad must be {self.dtype.name} on {self.device}; got {value.dtype.name} on {value.device}")
+                got_there = f"{value.dtype.name} on {value.device}"
+                raise RuntimeError(f"assigned grad must be {self.dtype.name} on {self.device}; got {got_there}")
         self._grad = value
 
     @grad.deleter
@@ -295,7 +310,13 @@ class Tensor(TensorMethods, metaclass=TensorMeta):
         """Whether this tensor was made in inference mode."""
         return self._inference
 
-    def backward(self, gradient: Tensor | None = None, retain_graph: bool | None = None, create_graph: bool = False, inputs: Any = None) -> None:
+    def backward(
+        self,
+        gradient: Tensor | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Any = None,
+    ) -> None:
         """Accumulate gradients of this tensor into the leaves' ``grad`` (see `tensorx.autograd.backward`)."""
         from tensorx.autograd import backward
         backward((self,), (gradient,), retain_graph, create_graph, inputs=inputs)
@@ -343,12 +364,14 @@ class Tensor(TensorMethods, metaclass=TensorMeta):
 
     def __bool__(self) -> bool:
         if math.prod(self._shape) != 1:
-            raise RuntimeError("Boolean value of Tensor with " + ("no values" if self.numel() == 0 else "more than one value") + " is ambiguous")
+            many = "no values" if self.numel() == 0 else "more than one value"
+            raise RuntimeError(f"Boolean value of Tensor with {many} is ambiguous")
         return bool(self.item())
 
     def _number(self, kind: type) -> Any:
         if math.prod(self._shape) != 1:
-            raise (RuntimeError if self.numel() else TypeError)(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
+            error = RuntimeError if self.numel() else TypeError
+            raise error(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
         return kind(self.item())
 
     def __float__(self) -> float:
@@ -380,43 +403,30 @@ class Tensor(TensorMethods, metaclass=TensorMeta):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         if self.grad_fn is not None:
-            raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment")
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment"
+            )
         if id(self) in memo:
             return memo[id(self)]
-        out = _deepcopy(self, memo)
+        from tensorx.copying import deepcopy
+        out = deepcopy(self, memo)
         memo[id(self)] = out
         return out
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return (rebuild, (type(self), np.ascontiguousarray(self._host()), self._shape, self.dtype, self.device, self._rg and self._node is None))
+        from tensorx.copying import rebuild
+        host, leaf = np.ascontiguousarray(self._host()), self._node is None
+        return (rebuild, (type(self), host, self._shape, self.dtype, self.device, self._rg and leaf))
 
 
-def _deepcopy(t: Tensor, memo: dict[int, Any]) -> Tensor:
-    """Tensors that share a storage share the copied one, as in PyTorch."""
-    old = t._storage
-    new = memo.get(id(old))
-    if new is None:
-        new = allocate(old.nbytes, old.device)
-        if old.nbytes and t.device.type != "meta":
-            registry.open(old.device).copy(new.handle(), 0, old.handle(), 0, old.nbytes)
-        memo[id(old)] = new
-    out = make(new, t._shape, t._strides, t._offset, t.dtype, type(t))
-    out._rg = t._rg
-    if t._grad is not None:
-        out._grad = t._grad.__deepcopy__(memo)
-    return out
-
-
-def rebuild(cls: type[Tensor], host: Array, shape: tuple[int, ...], d: DType, device: registry.device, requires_grad: bool) -> Tensor:
-    """Unpickle: host values back to the device they were on."""
-    out = from_host(host.reshape(shape), d, device)
-    if cls is not Tensor:
-        out.__class__ = cls
-    out._rg = requires_grad
-    return out
-
-
-def make(storage: Storage, shape: Sequence[int], strides: tuple[int, ...] | None, offset: int, d: DType, cls: type[Tensor] = Tensor) -> Tensor:
+def make(
+    storage: Storage,
+    shape: Sequence[int],
+    strides: tuple[int, ...] | None,
+    offset: int,
+    d: DType,
+    cls: type[Tensor] = Tensor,
+) -> Tensor:
     """A tensor on existing storage. ``strides`` None means contiguous."""
     out: Tensor = cls.__new__(cls)
     out._storage, out._shape, out.dtype, out.device = storage, tuple(shape), d, storage.device
@@ -436,7 +446,10 @@ def check_supported(d: DType, device: registry.device) -> None:
     caps = registry.open(device).capabilities
     if not caps.supports(d.code):
         have = ", ".join(x.name for x in dtypes.ALL if caps.supports(x.code))
-        raise DTypeError(f"empty: argument 'dtype' must be one that {device} can hold: {have}; got {d.name}. Hint: use float32, or .to('cpu')")
+        raise DTypeError(
+            f"empty: argument 'dtype' must be one that {device} can hold: {have}; got {d.name}. "
+            "Hint: use float32, or .to('cpu')"
+        )
 
 
 def empty(shape: Sequence[int], d: DType, device: registry.device, strides: tuple[int, ...] | None = None) -> Tensor:

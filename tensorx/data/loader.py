@@ -86,7 +86,7 @@ class DataLoader:
             else:
                 sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
         if batch_size is not None and batch_sampler is None:
-            batch_sampler = BatchSampler(cast(Any, sampler), batch_size, drop_last)  # _EverNone has no indices, only a length for ever
+            batch_sampler = BatchSampler(cast(Any, sampler), batch_size, drop_last)  # a stream's sampler gives None
         self.batch_size, self.drop_last = batch_size, drop_last
         self.sampler, self.batch_sampler = sampler, batch_sampler
         self.collate_fn = collate_fn or (default_convert if batch_sampler is None else default_collate)
