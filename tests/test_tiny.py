@@ -34,3 +34,12 @@ def test_device_round_trip(device):
 
 def test_shapes_without_memory():
     assert (tensorx.ones(3, 1, device="meta") + tensorx.ones(1, 4, device="meta")).shape == (3, 4)
+
+
+def test_large_work_gives_what_small_work_gives(device):
+    """Lanes switch with the size: NumPy's short way, kernels, and again without a compiler."""
+    small = np.linspace(-3, 3, 48, dtype=np.float32)
+    large = np.tile(small, 2048)
+    for function in (tensorx.relu, lambda x: x + 1, lambda x: x * x):
+        one, many = (function(tensorx.tensor(x, device=device)).to("cpu").numpy() for x in (small, large))
+        np.testing.assert_array_equal(np.tile(one, 2048), many)
