@@ -67,6 +67,26 @@ class _topk_results(NamedTuple):
     values: Tensor
     indices: Tensor
 
+class _var_mean_results(NamedTuple):
+    var: Tensor
+    mean: Tensor
+
+class _std_mean_results(NamedTuple):
+    std: Tensor
+    mean: Tensor
+
+class _aminmax_results(NamedTuple):
+    min: Tensor
+    max: Tensor
+
+class _median_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _kthvalue_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
 def abs(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Absolute value; of a complex number its real magnitude."""
 def abs_(self: Tensor) -> Tensor:
@@ -91,6 +111,14 @@ def add_(self: Tensor, other: Tensor | _Number) -> Tensor:
 @overload
 def add_(self: Tensor, other: Tensor | _Number, *, alpha: _Number | Tensor) -> Tensor:
     """self + alpha * other."""
+def addcdiv(self: Tensor, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number | Tensor = 1, out: Tensor | None = None) -> Tensor:
+    """self + value * tensor1 / tensor2."""
+def addcdiv_(self: Tensor, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number | Tensor = 1) -> Tensor:
+    """self + value * tensor1 / tensor2."""
+def addcmul(self: Tensor, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number | Tensor = 1, out: Tensor | None = None) -> Tensor:
+    """self + value * tensor1 * tensor2."""
+def addcmul_(self: Tensor, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number | Tensor = 1) -> Tensor:
+    """self + value * tensor1 * tensor2."""
 def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Number | Tensor = 1, alpha: _Number | Tensor = 1, out: Tensor | None = None) -> Tensor:
     """beta * self + alpha * (mat1 @ mat2), in one kernel."""
 def all(self: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -99,6 +127,12 @@ def amax(self: Tensor, dim: _int | Sequence[_int] = (), keepdim: _bool = False, 
     """Largest value; NaN if there is one."""
 def amin(self: Tensor, dim: _int | Sequence[_int] = (), keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Smallest value; NaN if there is one."""
+def aminmax(self: Tensor, *, dim: _int | None = None, keepdim: _bool = False, out: tuple[Tensor, Tensor] | None = None) -> _aminmax_results:
+    """Smallest and largest value."""
+def angle(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The angle of a complex number; 0 or pi for a real one."""
+def angle_(self: Tensor) -> Tensor:
+    """The angle of a complex number; 0 or pi for a real one."""
 def any(self: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Whether any element is nonzero."""
 def argmax(self: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -159,16 +193,36 @@ def bmm(self: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Products of two batches of matrices."""
 def cat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """Tensors joined along a dimension."""
+def cdist(x1: Tensor, x2: Tensor, p: _float = 2.0, *, out: Tensor | None = None) -> Tensor:
+    """The distance of every row of x1 from every row of x2."""
 def ceil(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Rounded up."""
 def ceil_(self: Tensor) -> Tensor:
     """Rounded up."""
 def chunk(self: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
     """At most so many pieces of equal size."""
+@overload
 def clamp(self: Tensor, min: _Number | Tensor | None = None, max: _Number | Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
     """Values limited to [min, max]; NaN stays."""
+@overload
+def clamp(self: Tensor, min: Tensor | None = None, max: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
+    """Values limited by tensors, elementwise."""
+@overload
 def clamp_(self: Tensor, min: _Number | Tensor | None = None, max: _Number | Tensor | None = None) -> Tensor:
     """Values limited to [min, max]; NaN stays."""
+@overload
+def clamp_(self: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
+    """Values limited by tensors, elementwise."""
+def clamp_max(self: Tensor, max: _Number | Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Values not above max; NaN stays."""
+def clamp_max_(self: Tensor, max: _Number | Tensor) -> Tensor:
+    """Values not above max; NaN stays."""
+def clamp_min(self: Tensor, min: _Number | Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Values not below min; NaN stays."""
+def clamp_min_(self: Tensor, min: _Number | Tensor) -> Tensor:
+    """Values not below min; NaN stays."""
+def clip(self: Tensor, min: _Number | Tensor | None = None, max: _Number | Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
+    """Another name of clamp."""
 def clone(self: Tensor, *, memory_format: Any = None, out: Tensor | None = None) -> Tensor:
     """A copy."""
 def clone_(self: Tensor, *, memory_format: Any = None) -> Tensor:
@@ -203,6 +257,12 @@ def cosh(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Hyperbolic cosine."""
 def cosh_(self: Tensor) -> Tensor:
     """Hyperbolic cosine."""
+@overload
+def count_nonzero(self: Tensor, dim: _int | Sequence[_int] | None = None, *, out: Tensor | None = None) -> Tensor:
+    """The number of nonzero elements."""
+@overload
+def count_nonzero(self: Tensor, *dim: _int) -> Tensor:
+    """The number of nonzero elements."""
 def cummax(self: Tensor, dim: _int, *, out: tuple[Tensor, Tensor] | None = None) -> _cummax_results:
     """Running maximum along dim with its last index."""
 def cummin(self: Tensor, dim: _int, *, out: tuple[Tensor, Tensor] | None = None) -> _cummin_results:
@@ -213,6 +273,8 @@ def cumsum(self: Tensor, dim: _int, *, dtype: DType | type | None = None, out: T
     """Running sum along dim."""
 def diagonal(self: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
     """A diagonal of two dimensions, as the last dimension."""
+def dist(self: Tensor, other: Tensor, p: _Number | Tensor = 2, *, out: Tensor | None = None) -> Tensor:
+    """The norm of self - other."""
 @overload
 def div(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """True division; integers give floats."""
@@ -255,13 +317,15 @@ def expand(self: Tensor, size: _int | Sequence[_int]) -> Tensor:
 @overload
 def expand(self: Tensor, *size: _int) -> Tensor:
     """Extents of one repeated without a copy."""
+def expand_as(self: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """self expanded to other's shape."""
 def expm1(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """exp(self) - 1, exact for small self."""
 def expm1_(self: Tensor) -> Tensor:
     """exp(self) - 1, exact for small self."""
-def fill(self: Tensor, value: _Number | Tensor, *, out: Tensor | None = None) -> Tensor:
+def fill(self: Tensor, value: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """Every element replaced by value."""
-def fill_(self: Tensor, value: _Number | Tensor) -> Tensor:
+def fill_(self: Tensor, value: Tensor | _Number) -> Tensor:
     """Every element replaced by value."""
 def flatten(self: Tensor, start_dim: _int = 0, end_dim: _int = -1, *, out: Tensor | None = None) -> Tensor:
     """A range of dimensions joined into one."""
@@ -279,10 +343,22 @@ def floor_divide(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = 
     """Division rounded towards minus infinity."""
 def floor_divide_(self: Tensor, other: Tensor | _Number) -> Tensor:
     """Division rounded towards minus infinity."""
+def fmax(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """The larger value; of a NaN and a number the number."""
+def fmax_(self: Tensor, other: Tensor | _Number) -> Tensor:
+    """The larger value; of a NaN and a number the number."""
+def fmin(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """The smaller value; of a NaN and a number the number."""
+def fmin_(self: Tensor, other: Tensor | _Number) -> Tensor:
+    """The smaller value; of a NaN and a number the number."""
 def fmod(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """Remainder with the dividend's sign."""
 def fmod_(self: Tensor, other: Tensor | _Number) -> Tensor:
     """Remainder with the dividend's sign."""
+def frac(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The part after the point, with self's sign."""
+def frac_(self: Tensor) -> Tensor:
+    """The part after the point, with self's sign."""
 def gather(self: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Tensor | None = None) -> Tensor:
     """Elements along dim at the indices given for each position."""
 def ge(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
@@ -297,22 +373,34 @@ def gt(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> T
     """self > other."""
 def gt_(self: Tensor, other: Tensor | _Number) -> Tensor:
     """self > other."""
+def hardtanh(self: Tensor, min_val: _Number | Tensor = -1, max_val: _Number | Tensor = 1, *, out: Tensor | None = None) -> Tensor:
+    """Values limited to [min_val, max_val]; no gradient at the ends."""
+def hardtanh_(self: Tensor, min_val: _Number | Tensor = -1, max_val: _Number | Tensor = 1) -> Tensor:
+    """Values limited to [min_val, max_val]; no gradient at the ends."""
 def hypot(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """sqrt(self**2 + other**2) without overflow."""
 def hypot_(self: Tensor, other: Tensor | _Number) -> Tensor:
     """sqrt(self**2 + other**2) without overflow."""
+def imag(self: Tensor) -> Tensor:
+    """The imaginary part, as a view."""
 def index(self: Tensor, indices: Sequence[Tensor | None], *, out: Tensor | None = None) -> Tensor:
     """Elements at index tensors, broadcast against each other."""
 def index_add(self: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number | Tensor = 1, out: Tensor | None = None) -> Tensor:
     """Slices added to dim at a vector of indices; duplicates add up."""
 def index_add_(self: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number | Tensor = 1) -> Tensor:
     """Slices added to dim at a vector of indices; duplicates add up."""
+def index_copy(self: Tensor, dim: _int, index: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Slices of dim at a vector of indices replaced by source's."""
+def index_fill(self: Tensor, dim: _int, index: Tensor, value: _Number | Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Slices of dim at a vector of indices filled with a number."""
 def index_put(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Values written (or added) at index tensors; added duplicates add up."""
 def index_put_(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: _bool = False) -> Tensor:
     """Values written (or added) at index tensors; added duplicates add up."""
 def index_select(self: Tensor, dim: _int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Slices of dim at a vector of indices."""
+def isclose(self: Tensor, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """Where |self - other| <= atol + rtol * |other|, or both are equal."""
 def isfinite(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """True for a finite number."""
 def isfinite_(self: Tensor) -> Tensor:
@@ -325,12 +413,22 @@ def isnan(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """True for NaN."""
 def isnan_(self: Tensor) -> Tensor:
     """True for NaN."""
+def isreal(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """True where the imaginary part is 0."""
+def isreal_(self: Tensor) -> Tensor:
+    """True where the imaginary part is 0."""
+def kthvalue(self: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False, *, out: tuple[Tensor, Tensor] | None = None) -> _kthvalue_results:
+    """The k-th smallest value along dim and where it is."""
 def layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, *, out: Tensor | None = None) -> Tensor:
     """Rows with mean 0 and variance 1, scaled and shifted by element."""
 def le(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """self <= other."""
 def le_(self: Tensor, other: Tensor | _Number) -> Tensor:
     """self <= other."""
+def lerp(self: Tensor, end: Tensor | _Number, weight: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """self + weight * (end - self)."""
+def lerp_(self: Tensor, end: Tensor | _Number, weight: Tensor | _Number) -> Tensor:
+    """self + weight * (end - self)."""
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
     """input @ weight.T + bias."""
 def log(self: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -351,6 +449,12 @@ def log2_(self: Tensor) -> Tensor:
     """Logarithm to base 2."""
 def log_softmax(self: Tensor, dim: _int, dtype: DType | type | None = None, *, out: Tensor | None = None) -> Tensor:
     """log(softmax(self)) without loss of precision."""
+def logaddexp(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """log(exp(self) + exp(other)) without overflow."""
+def logaddexp_(self: Tensor, other: Tensor | _Number) -> Tensor:
+    """log(exp(self) + exp(other)) without overflow."""
+def logcumsumexp(self: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
+    """log(cumsum(exp(self))) without overflow."""
 def logical_and(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """True where both are nonzero."""
 def logical_and_(self: Tensor, other: Tensor | _Number) -> Tensor:
@@ -373,14 +477,19 @@ def lt(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> T
     """self < other."""
 def lt_(self: Tensor, other: Tensor | _Number) -> Tensor:
     """self < other."""
-def masked_fill(self: Tensor, mask: Tensor | _Number, value: _Number | Tensor, *, out: Tensor | None = None) -> Tensor:
+def masked_fill(self: Tensor, mask: Tensor | _Number, value: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """value where mask is true, else self."""
-def masked_fill_(self: Tensor, mask: Tensor | _Number, value: _Number | Tensor) -> Tensor:
+def masked_fill_(self: Tensor, mask: Tensor | _Number, value: Tensor | _Number) -> Tensor:
     """value where mask is true, else self."""
+def masked_scatter(self: Tensor, mask: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Elements where mask is true replaced by source's, in order."""
 def masked_select(self: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The elements where mask is true, as a vector."""
 def matmul(self: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of matrices, vectors or batches of them, with NumPy's rules."""
+@overload
+def max(self: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The larger value; NaN if either is NaN."""
 @overload
 def max(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Largest value; NaN if there is one."""
@@ -393,6 +502,15 @@ def maximum_(self: Tensor, other: Tensor | _Number) -> Tensor:
     """The larger value; NaN if either is NaN."""
 def mean(self: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
     """Mean of elements."""
+@overload
+def median(self: Tensor, dim: _int, keepdim: _bool = False, *, out: tuple[Tensor, Tensor] | None = None) -> _median_results:
+    """The lower of the middle values along dim and where it is; NaN if there is one."""
+@overload
+def median(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The lower of the middle values; NaN if there is one."""
+@overload
+def min(self: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The smaller value; NaN if either is NaN."""
 @overload
 def min(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Smallest value; NaN if there is one."""
@@ -413,6 +531,12 @@ def mul_(self: Tensor, other: Tensor | _Number) -> Tensor:
     """self * other."""
 def mv(self: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of a matrix and a vector."""
+def nan_to_num(self: Tensor, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None, *, out: Tensor | None = None) -> Tensor:
+    """NaN replaced by 0, infinities by the dtype's largest numbers, or by the given ones."""
+def nanmean(self: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
+    """Mean of the elements that are not NaN."""
+def nansum(self: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
+    """Sum of the elements that are not NaN."""
 def narrow(self: Tensor, dim: _int, start: _int, length: _int, *, out: Tensor | None = None) -> Tensor:
     """A range of a dimension by start and length."""
 def ne(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
@@ -423,8 +547,14 @@ def neg(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """-self."""
 def neg_(self: Tensor) -> Tensor:
     """-self."""
+@overload
+def nonzero(self: Tensor, *, as_tuple: _bool) -> tuple[Tensor, ...]:
+    """The coordinates of nonzero elements, one tensor a dimension."""
+@overload
 def nonzero(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The coordinates of nonzero elements, one row each."""
+def norm(self: Tensor, p: Any = 2, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
+    """The norm of order p (2 where p is 'fro' or None) of all elements, or along dim."""
 def outer(self: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Outer product of two vectors."""
 @overload
@@ -433,12 +563,18 @@ def permute(self: Tensor, dims: _int | Sequence[_int]) -> Tensor:
 @overload
 def permute(self: Tensor, *dims: _int) -> Tensor:
     """Dimensions in another order."""
+def polar(abs: Tensor | _Number, angle: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Complex numbers with these magnitudes and angles."""
+def positive(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """self."""
 def pow(self: Tensor, exponent: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """self to the power exponent."""
 def pow_(self: Tensor, exponent: Tensor | _Number) -> Tensor:
     """self to the power exponent."""
 def prod(self: Tensor, dim: _int | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
     """Product of elements."""
+def real(self: Tensor) -> Tensor:
+    """The real part, as a view; a real tensor itself."""
 def reciprocal(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """1 / self."""
 def reciprocal_(self: Tensor) -> Tensor:
@@ -452,11 +588,21 @@ def remainder(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = Non
 def remainder_(self: Tensor, other: Tensor | _Number) -> Tensor:
     """Remainder with the divisor's sign."""
 @overload
+def repeat(self: Tensor, repeats: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
+    """Copies of the whole side by side along each dimension."""
+@overload
+def repeat(self: Tensor, *repeats: _int) -> Tensor:
+    """Copies of the whole side by side along each dimension."""
+@overload
 def reshape(self: Tensor, shape: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
     """The same elements in another shape; a view where possible."""
 @overload
 def reshape(self: Tensor, *shape: _int) -> Tensor:
     """The same elements in another shape; a view where possible."""
+def reshape_as(self: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """self reshaped to other's shape."""
+def roll(self: Tensor, shifts: _int | Sequence[_int], dims: _int | Sequence[_int] = (), *, out: Tensor | None = None) -> Tensor:
+    """Elements moved along dims, those pushed out coming back at the front."""
 def round(self: Tensor, *, decimals: _int = 0, out: Tensor | None = None) -> Tensor:
     """Rounded to the nearest, halves to even."""
 def round_(self: Tensor, *, decimals: _int = 0) -> Tensor:
@@ -534,6 +680,24 @@ def squeeze(self: Tensor, *dim: _int) -> Tensor:
 def stack(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """Tensors joined along a new dimension."""
 @overload
+def std(self: Tensor, dim: _int | Sequence[_int] | None = None, *, correction: _Number | Tensor | None = 1, keepdim: _bool = False, out: Tensor | None = None) -> Tensor:
+    """Standard deviation with Bessel's correction (or another one)."""
+@overload
+def std(self: Tensor, *dim: _int) -> Tensor:
+    """Standard deviation with Bessel's correction (or another one)."""
+@overload
+def std(self: Tensor, dim: _int | Sequence[_int] | None, unbiased: _bool = True, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """Standard deviation with Bessel's correction (or another one)."""
+@overload
+def std(self: Tensor, unbiased: _bool = True, *, out: Tensor | None = None) -> Tensor:
+    """Standard deviation with Bessel's correction (or another one)."""
+@overload
+def std_mean(self: Tensor, dim: _int | Sequence[_int] | None = None, *, correction: _Number | Tensor | None = 1, keepdim: _bool = False, out: tuple[Tensor, Tensor] | None = None) -> _std_mean_results:
+    """Standard deviation with Bessel's correction (or another one), and the mean."""
+@overload
+def std_mean(self: Tensor, *dim: _int) -> _std_mean_results:
+    """Standard deviation with Bessel's correction (or another one), and the mean."""
+@overload
 def sub(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """self - other."""
 @overload
@@ -549,6 +713,10 @@ def sum(self: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool =
     """Sum of elements."""
 def t(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The transpose of a matrix."""
+def take(self: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Elements by their place in the flattened tensor."""
+def take_along_dim(self: Tensor, indices: Tensor, dim: _int | None = None, *, out: Tensor | None = None) -> Tensor:
+    """Elements along dim at the indices given for each position; other dimensions broadcast."""
 def tan(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Tangent."""
 def tan_(self: Tensor) -> Tensor:
@@ -557,10 +725,20 @@ def tanh(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Hyperbolic tangent."""
 def tanh_(self: Tensor) -> Tensor:
     """Hyperbolic tangent."""
+@overload
+def tile(self: Tensor, dims: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
+    """Copies of the whole side by side; missing counts are 1."""
+@overload
+def tile(self: Tensor, *dims: _int) -> Tensor:
+    """Copies of the whole side by side; missing counts are 1."""
 def topk(self: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True, *, out: tuple[Tensor, Tensor] | None = None) -> _topk_results:
     """The k largest (or smallest) values along dim, in order."""
 def transpose(self: Tensor, dim0: _int, dim1: _int) -> Tensor:
     """Two dimensions swapped."""
+def tril(self: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
+    """The lower triangle; the rest is 0."""
+def triu(self: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
+    """The upper triangle; the rest is 0."""
 def trunc(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Rounded towards zero."""
 def trunc_(self: Tensor) -> Tensor:
@@ -578,13 +756,42 @@ def var(self: Tensor, dim: _int | Sequence[_int] | None = None, *, correction: _
 def var(self: Tensor, *dim: _int) -> Tensor:
     """Variance with Bessel's correction (or another one)."""
 @overload
+def var(self: Tensor, dim: _int | Sequence[_int] | None, unbiased: _bool = True, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """Variance with Bessel's correction (or another one)."""
+@overload
+def var(self: Tensor, unbiased: _bool = True, *, out: Tensor | None = None) -> Tensor:
+    """Variance with Bessel's correction (or another one)."""
+@overload
+def var_mean(self: Tensor, dim: _int | Sequence[_int] | None = None, *, correction: _Number | Tensor | None = 1, keepdim: _bool = False, out: tuple[Tensor, Tensor] | None = None) -> _var_mean_results:
+    """Variance with Bessel's correction (or another one), and the mean."""
+@overload
+def var_mean(self: Tensor, *dim: _int) -> _var_mean_results:
+    """Variance with Bessel's correction (or another one), and the mean."""
+@overload
 def view(self: Tensor, size: _int | Sequence[_int]) -> Tensor:
     """The same elements in another shape, without a copy."""
 @overload
 def view(self: Tensor, *size: _int) -> Tensor:
     """The same elements in another shape, without a copy."""
+@overload
+def view(self: Tensor, dtype: DType | type) -> Tensor:
+    """The same bytes read as another dtype."""
+def view_as(self: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """self viewed in other's shape."""
+def view_as_complex(self: Tensor) -> Tensor:
+    """The last dimension's pairs as complex numbers, as a view."""
+def view_as_real(self: Tensor) -> Tensor:
+    """Real and imaginary parts along a new last dimension, as a view."""
+@overload
 def where(condition: Tensor | _Number, self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """self where condition is true, else other."""
+@overload
+def where(condition: Tensor) -> tuple[Tensor, ...]:
+    """The coordinates where condition is true, one tensor a dimension."""
+def xlogy(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """self * log(other), 0 where self is 0."""
+def xlogy_(self: Tensor, other: Tensor | _Number) -> Tensor:
+    """self * log(other), 0 where self is 0."""
 def zero(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Every element replaced by zero."""
 def zero_(self: Tensor) -> Tensor:

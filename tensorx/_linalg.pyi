@@ -44,5 +44,27 @@ class _topk_results(NamedTuple):
     values: Tensor
     indices: Tensor
 
+class _var_mean_results(NamedTuple):
+    var: Tensor
+    mean: Tensor
+
+class _std_mean_results(NamedTuple):
+    std: Tensor
+    mean: Tensor
+
+class _aminmax_results(NamedTuple):
+    min: Tensor
+    max: Tensor
+
+class _median_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _kthvalue_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
 def solve(A: Tensor, B: Tensor, *, left: _bool = True, out: Tensor | None = None) -> Tensor:
     """The solution X of A X = B."""
+def vector_norm(self: Tensor, ord: _Number | Tensor = 2, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
+    """The norm of all elements, or along dim."""

@@ -44,6 +44,26 @@ class _topk_results(NamedTuple):
     values: Tensor
     indices: Tensor
 
+class _var_mean_results(NamedTuple):
+    var: Tensor
+    mean: Tensor
+
+class _std_mean_results(NamedTuple):
+    std: Tensor
+    mean: Tensor
+
+class _aminmax_results(NamedTuple):
+    min: Tensor
+    max: Tensor
+
+class _median_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _kthvalue_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
 class TensorMethods:
     def abs(self, *, out: Tensor | None = None) -> Tensor:
         """Absolute value; of a complex number its real magnitude."""
@@ -69,6 +89,14 @@ class TensorMethods:
     @overload
     def add_(self, other: Tensor | _Number, *, alpha: _Number | Tensor) -> Tensor:
         """self + alpha * other."""
+    def addcdiv(self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number | Tensor = 1, out: Tensor | None = None) -> Tensor:
+        """self + value * tensor1 / tensor2."""
+    def addcdiv_(self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number | Tensor = 1) -> Tensor:
+        """self + value * tensor1 / tensor2."""
+    def addcmul(self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number | Tensor = 1, out: Tensor | None = None) -> Tensor:
+        """self + value * tensor1 * tensor2."""
+    def addcmul_(self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number | Tensor = 1) -> Tensor:
+        """self + value * tensor1 * tensor2."""
     def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: _Number | Tensor = 1, alpha: _Number | Tensor = 1, out: Tensor | None = None) -> Tensor:
         """beta * self + alpha * (mat1 @ mat2), in one kernel."""
     def all(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -77,6 +105,12 @@ class TensorMethods:
         """Largest value; NaN if there is one."""
     def amin(self, dim: _int | Sequence[_int] = (), keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
         """Smallest value; NaN if there is one."""
+    def aminmax(self, *, dim: _int | None = None, keepdim: _bool = False, out: tuple[Tensor, Tensor] | None = None) -> _aminmax_results:
+        """Smallest and largest value."""
+    def angle(self, *, out: Tensor | None = None) -> Tensor:
+        """The angle of a complex number; 0 or pi for a real one."""
+    def angle_(self) -> Tensor:
+        """The angle of a complex number; 0 or pi for a real one."""
     def any(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
         """Whether any element is nonzero."""
     def argmax(self, dim: _int | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -141,10 +175,28 @@ class TensorMethods:
         """Rounded up."""
     def chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
         """At most so many pieces of equal size."""
+    @overload
     def clamp(self, min: _Number | Tensor | None = None, max: _Number | Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
         """Values limited to [min, max]; NaN stays."""
+    @overload
+    def clamp(self, min: Tensor | None = None, max: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
+        """Values limited by tensors, elementwise."""
+    @overload
     def clamp_(self, min: _Number | Tensor | None = None, max: _Number | Tensor | None = None) -> Tensor:
         """Values limited to [min, max]; NaN stays."""
+    @overload
+    def clamp_(self, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
+        """Values limited by tensors, elementwise."""
+    def clamp_max(self, max: _Number | Tensor, *, out: Tensor | None = None) -> Tensor:
+        """Values not above max; NaN stays."""
+    def clamp_max_(self, max: _Number | Tensor) -> Tensor:
+        """Values not above max; NaN stays."""
+    def clamp_min(self, min: _Number | Tensor, *, out: Tensor | None = None) -> Tensor:
+        """Values not below min; NaN stays."""
+    def clamp_min_(self, min: _Number | Tensor) -> Tensor:
+        """Values not below min; NaN stays."""
+    def clip(self, min: _Number | Tensor | None = None, max: _Number | Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
+        """Another name of clamp."""
     def clone(self, *, memory_format: Any = None, out: Tensor | None = None) -> Tensor:
         """A copy."""
     def clone_(self, *, memory_format: Any = None) -> Tensor:
@@ -167,6 +219,12 @@ class TensorMethods:
         """Hyperbolic cosine."""
     def cosh_(self) -> Tensor:
         """Hyperbolic cosine."""
+    @overload
+    def count_nonzero(self, dim: _int | Sequence[_int] | None = None, *, out: Tensor | None = None) -> Tensor:
+        """The number of nonzero elements."""
+    @overload
+    def count_nonzero(self, *dim: _int) -> Tensor:
+        """The number of nonzero elements."""
     def cummax(self, dim: _int, *, out: tuple[Tensor, Tensor] | None = None) -> _cummax_results:
         """Running maximum along dim with its last index."""
     def cummin(self, dim: _int, *, out: tuple[Tensor, Tensor] | None = None) -> _cummin_results:
@@ -177,6 +235,8 @@ class TensorMethods:
         """Running sum along dim."""
     def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
         """A diagonal of two dimensions, as the last dimension."""
+    def dist(self, other: Tensor, p: _Number | Tensor = 2, *, out: Tensor | None = None) -> Tensor:
+        """The norm of self - other."""
     @overload
     def div(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """True division; integers give floats."""
@@ -217,13 +277,15 @@ class TensorMethods:
     @overload
     def expand(self, *size: _int) -> Tensor:
         """Extents of one repeated without a copy."""
+    def expand_as(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """self expanded to other's shape."""
     def expm1(self, *, out: Tensor | None = None) -> Tensor:
         """exp(self) - 1, exact for small self."""
     def expm1_(self) -> Tensor:
         """exp(self) - 1, exact for small self."""
-    def fill(self, value: _Number | Tensor, *, out: Tensor | None = None) -> Tensor:
+    def fill(self, value: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """Every element replaced by value."""
-    def fill_(self, value: _Number | Tensor) -> Tensor:
+    def fill_(self, value: Tensor | _Number) -> Tensor:
         """Every element replaced by value."""
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1, *, out: Tensor | None = None) -> Tensor:
         """A range of dimensions joined into one."""
@@ -241,10 +303,22 @@ class TensorMethods:
         """Division rounded towards minus infinity."""
     def floor_divide_(self, other: Tensor | _Number) -> Tensor:
         """Division rounded towards minus infinity."""
+    def fmax(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """The larger value; of a NaN and a number the number."""
+    def fmax_(self, other: Tensor | _Number) -> Tensor:
+        """The larger value; of a NaN and a number the number."""
+    def fmin(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """The smaller value; of a NaN and a number the number."""
+    def fmin_(self, other: Tensor | _Number) -> Tensor:
+        """The smaller value; of a NaN and a number the number."""
     def fmod(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """Remainder with the dividend's sign."""
     def fmod_(self, other: Tensor | _Number) -> Tensor:
         """Remainder with the dividend's sign."""
+    def frac(self, *, out: Tensor | None = None) -> Tensor:
+        """The part after the point, with self's sign."""
+    def frac_(self) -> Tensor:
+        """The part after the point, with self's sign."""
     def gather(self, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Tensor | None = None) -> Tensor:
         """Elements along dim at the indices given for each position."""
     def ge(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
@@ -259,6 +333,10 @@ class TensorMethods:
         """self > other."""
     def gt_(self, other: Tensor | _Number) -> Tensor:
         """self > other."""
+    def hardtanh(self, min_val: _Number | Tensor = -1, max_val: _Number | Tensor = 1, *, out: Tensor | None = None) -> Tensor:
+        """Values limited to [min_val, max_val]; no gradient at the ends."""
+    def hardtanh_(self, min_val: _Number | Tensor = -1, max_val: _Number | Tensor = 1) -> Tensor:
+        """Values limited to [min_val, max_val]; no gradient at the ends."""
     def hypot(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """sqrt(self**2 + other**2) without overflow."""
     def hypot_(self, other: Tensor | _Number) -> Tensor:
@@ -269,10 +347,16 @@ class TensorMethods:
         """Slices added to dim at a vector of indices; duplicates add up."""
     def index_add_(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number | Tensor = 1) -> Tensor:
         """Slices added to dim at a vector of indices; duplicates add up."""
+    def index_copy(self, dim: _int, index: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """Slices of dim at a vector of indices replaced by source's."""
+    def index_fill(self, dim: _int, index: Tensor, value: _Number | Tensor, *, out: Tensor | None = None) -> Tensor:
+        """Slices of dim at a vector of indices filled with a number."""
     def index_put(self, indices: Sequence[Tensor | None], values: Tensor, accumulate: _bool = False, *, out: Tensor | None = None) -> Tensor:
         """Values written (or added) at index tensors; added duplicates add up."""
     def index_select(self, dim: _int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Slices of dim at a vector of indices."""
+    def isclose(self, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False, *, out: Tensor | None = None) -> Tensor:
+        """Where |self - other| <= atol + rtol * |other|, or both are equal."""
     def isfinite(self, *, out: Tensor | None = None) -> Tensor:
         """True for a finite number."""
     def isfinite_(self) -> Tensor:
@@ -285,10 +369,22 @@ class TensorMethods:
         """True for NaN."""
     def isnan_(self) -> Tensor:
         """True for NaN."""
+    def isreal(self, *, out: Tensor | None = None) -> Tensor:
+        """True where the imaginary part is 0."""
+    def isreal_(self) -> Tensor:
+        """True where the imaginary part is 0."""
+    def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False, *, out: tuple[Tensor, Tensor] | None = None) -> _kthvalue_results:
+        """The k-th smallest value along dim and where it is."""
     def le(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """self <= other."""
     def le_(self, other: Tensor | _Number) -> Tensor:
         """self <= other."""
+    def lerp(self, end: Tensor | _Number, weight: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """self + weight * (end - self)."""
+    def lerp_(self, end: Tensor | _Number, weight: Tensor | _Number) -> Tensor:
+        """self + weight * (end - self)."""
+    def linalg_vector_norm(self, ord: _Number | Tensor = 2, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
+        """The norm of all elements, or along dim."""
     def log(self, *, out: Tensor | None = None) -> Tensor:
         """Natural logarithm."""
     def log_(self) -> Tensor:
@@ -307,6 +403,12 @@ class TensorMethods:
         """Logarithm to base 2."""
     def log_softmax(self, dim: _int, dtype: DType | type | None = None, *, out: Tensor | None = None) -> Tensor:
         """log(softmax(self)) without loss of precision."""
+    def logaddexp(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """log(exp(self) + exp(other)) without overflow."""
+    def logaddexp_(self, other: Tensor | _Number) -> Tensor:
+        """log(exp(self) + exp(other)) without overflow."""
+    def logcumsumexp(self, dim: _int, *, out: Tensor | None = None) -> Tensor:
+        """log(cumsum(exp(self))) without overflow."""
     def logical_and(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """True where both are nonzero."""
     def logical_and_(self, other: Tensor | _Number) -> Tensor:
@@ -329,14 +431,19 @@ class TensorMethods:
         """self < other."""
     def lt_(self, other: Tensor | _Number) -> Tensor:
         """self < other."""
-    def masked_fill(self, mask: Tensor | _Number, value: _Number | Tensor, *, out: Tensor | None = None) -> Tensor:
+    def masked_fill(self, mask: Tensor | _Number, value: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """value where mask is true, else self."""
-    def masked_fill_(self, mask: Tensor | _Number, value: _Number | Tensor) -> Tensor:
+    def masked_fill_(self, mask: Tensor | _Number, value: Tensor | _Number) -> Tensor:
         """value where mask is true, else self."""
+    def masked_scatter(self, mask: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """Elements where mask is true replaced by source's, in order."""
     def masked_select(self, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
         """The elements where mask is true, as a vector."""
     def matmul(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Product of matrices, vectors or batches of them, with NumPy's rules."""
+    @overload
+    def max(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """The larger value; NaN if either is NaN."""
     @overload
     def max(self, *, out: Tensor | None = None) -> Tensor:
         """Largest value; NaN if there is one."""
@@ -349,6 +456,15 @@ class TensorMethods:
         """The larger value; NaN if either is NaN."""
     def mean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
         """Mean of elements."""
+    @overload
+    def median(self, dim: _int, keepdim: _bool = False, *, out: tuple[Tensor, Tensor] | None = None) -> _median_results:
+        """The lower of the middle values along dim and where it is; NaN if there is one."""
+    @overload
+    def median(self, *, out: Tensor | None = None) -> Tensor:
+        """The lower of the middle values; NaN if there is one."""
+    @overload
+    def min(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """The smaller value; NaN if either is NaN."""
     @overload
     def min(self, *, out: Tensor | None = None) -> Tensor:
         """Smallest value; NaN if there is one."""
@@ -369,6 +485,12 @@ class TensorMethods:
         """self * other."""
     def mv(self, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Product of a matrix and a vector."""
+    def nan_to_num(self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None, *, out: Tensor | None = None) -> Tensor:
+        """NaN replaced by 0, infinities by the dtype's largest numbers, or by the given ones."""
+    def nanmean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
+        """Mean of the elements that are not NaN."""
+    def nansum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
+        """Sum of the elements that are not NaN."""
     def narrow(self, dim: _int, start: _int, length: _int, *, out: Tensor | None = None) -> Tensor:
         """A range of a dimension by start and length."""
     def ne(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
@@ -379,8 +501,14 @@ class TensorMethods:
         """-self."""
     def neg_(self) -> Tensor:
         """-self."""
+    @overload
+    def nonzero(self, *, as_tuple: _bool) -> tuple[Tensor, ...]:
+        """The coordinates of nonzero elements, one tensor a dimension."""
+    @overload
     def nonzero(self, *, out: Tensor | None = None) -> Tensor:
         """The coordinates of nonzero elements, one row each."""
+    def norm(self, p: Any = 2, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
+        """The norm of order p (2 where p is 'fro' or None) of all elements, or along dim."""
     def outer(self, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Outer product of two vectors."""
     @overload
@@ -389,6 +517,8 @@ class TensorMethods:
     @overload
     def permute(self, *dims: _int) -> Tensor:
         """Dimensions in another order."""
+    def positive(self, *, out: Tensor | None = None) -> Tensor:
+        """self."""
     def pow(self, exponent: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """self to the power exponent."""
     def pow_(self, exponent: Tensor | _Number) -> Tensor:
@@ -408,11 +538,21 @@ class TensorMethods:
     def remainder_(self, other: Tensor | _Number) -> Tensor:
         """Remainder with the divisor's sign."""
     @overload
+    def repeat(self, repeats: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
+        """Copies of the whole side by side along each dimension."""
+    @overload
+    def repeat(self, *repeats: _int) -> Tensor:
+        """Copies of the whole side by side along each dimension."""
+    @overload
     def reshape(self, shape: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
         """The same elements in another shape; a view where possible."""
     @overload
     def reshape(self, *shape: _int) -> Tensor:
         """The same elements in another shape; a view where possible."""
+    def reshape_as(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """self reshaped to other's shape."""
+    def roll(self, shifts: _int | Sequence[_int], dims: _int | Sequence[_int] = (), *, out: Tensor | None = None) -> Tensor:
+        """Elements moved along dims, those pushed out coming back at the front."""
     def round(self, *, decimals: _int = 0, out: Tensor | None = None) -> Tensor:
         """Rounded to the nearest, halves to even."""
     def round_(self, *, decimals: _int = 0) -> Tensor:
@@ -488,6 +628,24 @@ class TensorMethods:
     def squeeze(self, *dim: _int) -> Tensor:
         """Dimensions of extent one removed."""
     @overload
+    def std(self, dim: _int | Sequence[_int] | None = None, *, correction: _Number | Tensor | None = 1, keepdim: _bool = False, out: Tensor | None = None) -> Tensor:
+        """Standard deviation with Bessel's correction (or another one)."""
+    @overload
+    def std(self, *dim: _int) -> Tensor:
+        """Standard deviation with Bessel's correction (or another one)."""
+    @overload
+    def std(self, dim: _int | Sequence[_int] | None, unbiased: _bool = True, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+        """Standard deviation with Bessel's correction (or another one)."""
+    @overload
+    def std(self, unbiased: _bool = True, *, out: Tensor | None = None) -> Tensor:
+        """Standard deviation with Bessel's correction (or another one)."""
+    @overload
+    def std_mean(self, dim: _int | Sequence[_int] | None = None, *, correction: _Number | Tensor | None = 1, keepdim: _bool = False, out: tuple[Tensor, Tensor] | None = None) -> _std_mean_results:
+        """Standard deviation with Bessel's correction (or another one), and the mean."""
+    @overload
+    def std_mean(self, *dim: _int) -> _std_mean_results:
+        """Standard deviation with Bessel's correction (or another one), and the mean."""
+    @overload
     def sub(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """self - other."""
     @overload
@@ -503,6 +661,10 @@ class TensorMethods:
         """Sum of elements."""
     def t(self, *, out: Tensor | None = None) -> Tensor:
         """The transpose of a matrix."""
+    def take(self, index: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """Elements by their place in the flattened tensor."""
+    def take_along_dim(self, indices: Tensor, dim: _int | None = None, *, out: Tensor | None = None) -> Tensor:
+        """Elements along dim at the indices given for each position; other dimensions broadcast."""
     def tan(self, *, out: Tensor | None = None) -> Tensor:
         """Tangent."""
     def tan_(self) -> Tensor:
@@ -511,10 +673,20 @@ class TensorMethods:
         """Hyperbolic tangent."""
     def tanh_(self) -> Tensor:
         """Hyperbolic tangent."""
+    @overload
+    def tile(self, dims: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
+        """Copies of the whole side by side; missing counts are 1."""
+    @overload
+    def tile(self, *dims: _int) -> Tensor:
+        """Copies of the whole side by side; missing counts are 1."""
     def topk(self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True, *, out: tuple[Tensor, Tensor] | None = None) -> _topk_results:
         """The k largest (or smallest) values along dim, in order."""
     def transpose(self, dim0: _int, dim1: _int) -> Tensor:
         """Two dimensions swapped."""
+    def tril(self, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
+        """The lower triangle; the rest is 0."""
+    def triu(self, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
+        """The upper triangle; the rest is 0."""
     def trunc(self, *, out: Tensor | None = None) -> Tensor:
         """Rounded towards zero."""
     def trunc_(self) -> Tensor:
@@ -532,11 +704,36 @@ class TensorMethods:
     def var(self, *dim: _int) -> Tensor:
         """Variance with Bessel's correction (or another one)."""
     @overload
+    def var(self, dim: _int | Sequence[_int] | None, unbiased: _bool = True, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+        """Variance with Bessel's correction (or another one)."""
+    @overload
+    def var(self, unbiased: _bool = True, *, out: Tensor | None = None) -> Tensor:
+        """Variance with Bessel's correction (or another one)."""
+    @overload
+    def var_mean(self, dim: _int | Sequence[_int] | None = None, *, correction: _Number | Tensor | None = 1, keepdim: _bool = False, out: tuple[Tensor, Tensor] | None = None) -> _var_mean_results:
+        """Variance with Bessel's correction (or another one), and the mean."""
+    @overload
+    def var_mean(self, *dim: _int) -> _var_mean_results:
+        """Variance with Bessel's correction (or another one), and the mean."""
+    @overload
     def view(self, size: _int | Sequence[_int]) -> Tensor:
         """The same elements in another shape, without a copy."""
     @overload
     def view(self, *size: _int) -> Tensor:
         """The same elements in another shape, without a copy."""
+    @overload
+    def view(self, dtype: DType | type) -> Tensor:
+        """The same bytes read as another dtype."""
+    def view_as(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """self viewed in other's shape."""
+    def view_as_complex(self) -> Tensor:
+        """The last dimension's pairs as complex numbers, as a view."""
+    def view_as_real(self) -> Tensor:
+        """Real and imaginary parts along a new last dimension, as a view."""
+    def xlogy(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """self * log(other), 0 where self is 0."""
+    def xlogy_(self, other: Tensor | _Number) -> Tensor:
+        """self * log(other), 0 where self is 0."""
     def zero(self, *, out: Tensor | None = None) -> Tensor:
         """Every element replaced by zero."""
     def zero_(self) -> Tensor:
@@ -545,10 +742,12 @@ class TensorMethods:
     def T(self) -> Tensor: ...
     def __getitem__(self, key: Any) -> Tensor:
         """``x[key]`` with Python's and NumPy's indices: views for basic keys, copies for index tensors and masks."""
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Tensor]:
         """Tensors along the first dimension."""
     def __setitem__(self, key: Any, value: Any) -> None:
         """``x[key] = value``: in place, recorded."""
+    def allclose(self, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> _bool:
+        """Whether all elements satisfy ``|input - other| <= atol + rtol * |other|``. RuntimeError for two dtypes."""
     def bernoulli(self, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
         """1 with the probability that ``input`` holds, else 0."""
     def bernoulli_(self, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
@@ -579,16 +778,24 @@ class TensorMethods:
         """Take this tensor out of the graph. RuntimeError for a view."""
     def double(self, memory_format: Any = None) -> Tensor:
         """The tensor in dtype float64."""
+    def equal(self, other: Tensor) -> _bool:
+        """Whether two tensors have one shape and equal elements (NaN equals nothing). RuntimeError for tensors on two devices."""
     def exponential_(self, *args: Any, generator: Generator | None = None, **kw: Any) -> Tensor:
         """Exponential numbers of a rate, in place."""
     def float(self, memory_format: Any = None) -> Tensor:
         """The tensor in dtype float32."""
     def half(self, memory_format: Any = None) -> Tensor:
         """The tensor in dtype float16."""
+    @property
+    def imag(self) -> Tensor: ...
+    @imag.setter
+    def imag(self, value: Tensor) -> None: ...
     def index_put_(self, indices: Any, values: Tensor, accumulate: _bool = False) -> Tensor:
         """Write (or add) values at index tensors, in place."""
     def int(self, memory_format: Any = None) -> Tensor:
         """The tensor in dtype int32."""
+    def is_nonzero(self) -> _bool:
+        """Whether a tensor of one element is nonzero. RuntimeError for other sizes."""
     def long(self, memory_format: Any = None) -> Tensor:
         """The tensor in dtype int64."""
     @property
@@ -607,6 +814,10 @@ class TensorMethods:
         """Normal numbers with a mean and standard deviation, in place."""
     def random_(self, from_: _int = 0, to: _int | None = None, *, generator: Generator | None = None) -> Tensor:
         """Integers in [from, to), or [0, to) with one argument, in place."""
+    @property
+    def real(self) -> Tensor: ...
+    @real.setter
+    def real(self, value: Tensor) -> None: ...
     def register_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
         """Call ``hook(grad)`` whenever the gradient of ``tensor`` is computed; a returned tensor replaces it."""
     def register_post_accumulate_grad_hook(self, hook: Callable[[Any], None]) -> RemovableHandle:
@@ -625,6 +836,8 @@ class TensorMethods:
         """The tensor in the dtype and on the device of ``other``."""
     def uniform_(self, *args: Any, generator: Generator | None = None, **kw: Any) -> Tensor:
         """Uniform numbers in [from, to), in place."""
+    def where(self, condition: Tensor, other: Any) -> Tensor:
+        """This tensor's elements where ``condition`` is true, else ``other``'s."""
     def __add__(self, other: Tensor | _Number) -> Tensor: ...
     def __radd__(self, other: Tensor | _Number) -> Tensor: ...
     def __iadd__(self, other: Tensor | _Number) -> Tensor: ...

@@ -51,6 +51,38 @@ tensor([-3.0000, -2.0000,  4.5000,  0.5000])
 >>> x.add_(tensorx.tensor([-0.5, -2., 2., 0.5]))
 tensor([-2.5000,  0.0000,  2.5000,  0.0000])
 """,
+    "addcdiv": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.addcdiv(x, tensorx.tensor([-2., 2., 0.5, -0.5]), tensorx.tensor([[1.5], [2.5], [2.]]))
+tensor([[-3.8333,  1.1333,  2.4333, -1.5333],
+        [ 0.4000, -1.3000,  0.4000,  2.3000],
+        [-1.7000,  2.6000, -1.3500,  0.4500]])
+""",
+    "addcdiv_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> x.addcdiv_(tensorx.tensor([-2., 2., 0.5, -0.5]), tensorx.tensor([[1.5], [2.5], [2.]]))
+tensor([[-3.8333,  1.1333,  2.4333, -1.5333],
+        [ 0.4000, -1.3000,  0.4000,  2.3000],
+        [-1.7000,  2.6000, -1.3500,  0.4500]])
+""",
+    "addcmul": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.addcmul(x, tensorx.tensor([-2., 2., 0.5, -0.5]), tensorx.tensor([[-1.5], [1.5], [0.]]))
+tensor([[ 0.5000, -3.2000,  1.3500, -0.4500],
+        [-1.8000,  0.9000,  0.9500,  1.7500],
+        [-0.7000,  1.6000, -1.6000,  0.7000]])
+""",
+    "addcmul_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> x.addcmul_(tensorx.tensor([-2., 2., 0.5, -0.5]), tensorx.tensor([[-1.5], [1.5], [0.]]))
+tensor([[ 0.5000, -3.2000,  1.3500, -0.4500],
+        [-1.8000,  0.9000,  0.9500,  1.7500],
+        [-0.7000,  1.6000, -1.6000,  0.7000]])
+""",
     "addmm": """\
 >>> import tensorx
 >>> x = tensorx.ones(3, 5)
@@ -74,6 +106,23 @@ tensor(2.5000)
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
 >>> tensorx.amin(x)
 tensor(-2.5000)
+""",
+    "aminmax": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.aminmax(x)
+torch.return_types.aminmax(min=tensor(-2.5000), max=tensor(2.5000))
+""",
+    "angle": """\
+>>> import tensorx
+>>> tensorx.angle(tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([3.1416, 0.0000, 0.0000, 3.1416])
+""",
+    "angle_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.angle_()
+tensor([3.1416, 0.0000, 0.0000, 3.1416])
 """,
     "any": """\
 >>> import tensorx
@@ -245,6 +294,14 @@ tensor([[-2.0000,  2.0000,  1.5000],
         [ 0.5000, -0.5000, -1.5000],
         [-1.5000,  1.5000,  0.0000]])
 """,
+    "cdist": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.1, 0.2, 2.5, -0.7], [1.6, -1.6, 0.7, -2.5], [-0.2, 2.1, -1.2, 1.2]])
+>>> tensorx.cdist(x, tensorx.tensor([[-1.7, 1.7, -0.3, -2.3], [1., -1., 2.3, 0.3]]))
+tensor([[3.5791, 3.4771],
+        [4.7770, 3.3347],
+        [3.9332, 4.9102]])
+""",
     "ceil": """\
 >>> import tensorx
 >>> tensorx.ceil(tensorx.tensor([-2., 2., 0.5, -0.5]))
@@ -272,6 +329,10 @@ tensor([-2.,  2.,  1., -0.])
 tensor([[1.0000, 1.0000, 2.1000, 1.0000],
         [1.2000, 1.0000, 1.0000, 2.5000],
         [1.0000, 1.6000, 1.0000, 1.0000]])
+>>> tensorx.clamp(x, tensorx.tensor([-0.8, -0.2, -0.4, -0.6]), tensorx.tensor([[1.2], [1.8], [1.5]]))
+tensor([[-0.8000, -0.2000,  1.2000, -0.6000],
+        [ 1.2000, -0.2000,  0.2000,  1.8000],
+        [-0.7000,  1.5000, -0.4000,  0.7000]])
 """,
     "clamp_": """\
 >>> import tensorx
@@ -280,6 +341,44 @@ tensor([[1.0000, 1.0000, 2.1000, 1.0000],
 tensor([[1.0000, 1.0000, 2.1000, 1.0000],
         [1.2000, 1.0000, 1.0000, 2.5000],
         [1.0000, 1.6000, 1.0000, 1.0000]])
+""",
+    "clamp_max": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.clamp_max(x, 1)
+tensor([[-2.5000, -0.2000,  1.0000, -1.2000],
+        [ 1.0000, -2.1000,  0.2000,  1.0000],
+        [-0.7000,  1.0000, -1.6000,  0.7000]])
+""",
+    "clamp_max_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> x.clamp_max_(1)
+tensor([[-2.5000, -0.2000,  1.0000, -1.2000],
+        [ 1.0000, -2.1000,  0.2000,  1.0000],
+        [-0.7000,  1.0000, -1.6000,  0.7000]])
+""",
+    "clamp_min": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.clamp_min(x, 1)
+tensor([[1.0000, 1.0000, 2.1000, 1.0000],
+        [1.2000, 1.0000, 1.0000, 2.5000],
+        [1.0000, 1.6000, 1.0000, 1.0000]])
+""",
+    "clamp_min_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> x.clamp_min_(1)
+tensor([[1.0000, 1.0000, 2.1000, 1.0000],
+        [1.2000, 1.0000, 1.0000, 2.5000],
+        [1.0000, 1.6000, 1.0000, 1.0000]])
+""",
+    "clip": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[2.5, -0.7, 1.6, -1.6], [0.7, -2.5, -0.2, 2.1], [-1.2, 1.2, -2.1, 0.2]])
+>>> tensorx.clip(x, 0, 2).shape
+tensorx.Size([3, 4])
 """,
     "clone": """\
 >>> import tensorx
@@ -383,15 +482,19 @@ tensor([3.7622, 3.7622, 1.1276, 1.1276])
 >>> x.cosh_()
 tensor([3.7622, 3.7622, 1.1276, 1.1276])
 """,
+    "count_nonzero": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.count_nonzero(x)
+tensor(12)
+""",
     "cummax": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
 >>> tensorx.cummax(x, 0)
-tensorx.return_types.cummax(
-values=tensor([[-2.5000, -0.2000,  2.1000, -1.2000],
+torch.return_types.cummax(values=tensor([[-2.5000, -0.2000,  2.1000, -1.2000],
         [ 1.2000, -0.2000,  2.1000,  2.5000],
-        [ 1.2000,  1.6000,  2.1000,  2.5000]]),
-indices=tensor([[0, 0, 0, 0],
+        [ 1.2000,  1.6000,  2.1000,  2.5000]]), indices=tensor([[0, 0, 0, 0],
         [1, 0, 0, 1],
         [1, 2, 0, 1]]))
 """,
@@ -399,11 +502,9 @@ indices=tensor([[0, 0, 0, 0],
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
 >>> tensorx.cummin(x, 0)
-tensorx.return_types.cummin(
-values=tensor([[-2.5000, -0.2000,  2.1000, -1.2000],
+torch.return_types.cummin(values=tensor([[-2.5000, -0.2000,  2.1000, -1.2000],
         [-2.5000, -2.1000,  0.2000, -1.2000],
-        [-2.5000, -2.1000, -1.6000, -1.2000]]),
-indices=tensor([[0, 0, 0, 0],
+        [-2.5000, -2.1000, -1.6000, -1.2000]]), indices=tensor([[0, 0, 0, 0],
         [0, 1, 1, 0],
         [0, 1, 2, 0]]))
 """,
@@ -428,6 +529,12 @@ tensor([[-2.5000, -0.2000,  2.1000, -1.2000],
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
 >>> x.diagonal()
 tensor([-2.5000, -2.1000, -1.6000])
+""",
+    "dist": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.dist(x, tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor(7.2097)
 """,
     "div": """\
 >>> import tensorx
@@ -516,6 +623,11 @@ tensor([0.2500, 4.0000, 1.4142, 0.7071])
 >>> x.expand((2, 3, 4)).shape
 tensorx.Size([2, 3, 4])
 """,
+    "expand_as": """\
+>>> import tensorx
+>>> tensorx.expand_as(tensorx.tensor([[-1.5], [1.5], [0.]]), tensorx.ones(2, 3, 4)).shape
+tensorx.Size([2, 3, 4])
+""",
     "expm1": """\
 >>> import tensorx
 >>> tensorx.expm1(tensorx.tensor([1.8, 0.6, -0.6, -1.8])).shape
@@ -576,6 +688,28 @@ tensor([ 4., -1.,  0., -1.])
 >>> x.floor_divide_(tensorx.tensor([-0.5, -2., 2., 0.5]))
 tensor([ 4., -1.,  0., -1.])
 """,
+    "fmax": """\
+>>> import tensorx
+>>> tensorx.fmax(tensorx.tensor([-2., 2., 0.5, -0.5]), tensorx.tensor([-0.5, -2., 2., 0.5]))
+tensor([-0.5000,  2.0000,  2.0000,  0.5000])
+""",
+    "fmax_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.fmax_(tensorx.tensor([-0.5, -2., 2., 0.5]))
+tensor([-0.5000,  2.0000,  2.0000,  0.5000])
+""",
+    "fmin": """\
+>>> import tensorx
+>>> tensorx.fmin(tensorx.tensor([-2., 2., 0.5, -0.5]), tensorx.tensor([-0.5, -2., 2., 0.5]))
+tensor([-2.0000, -2.0000,  0.5000, -0.5000])
+""",
+    "fmin_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.fmin_(tensorx.tensor([-0.5, -2., 2., 0.5]))
+tensor([-2.0000, -2.0000,  0.5000, -0.5000])
+""",
     "fmod": """\
 >>> import tensorx
 >>> tensorx.fmod(tensorx.tensor([-2., 2., 0.5, -0.5]), tensorx.tensor([-0.5, -2., 2., 0.5]))
@@ -586,6 +720,17 @@ tensor([-0.0000, 0.0000, 0.5000, -0.0000])
 >>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
 >>> x.fmod_(tensorx.tensor([-0.5, -2., 2., 0.5]))
 tensor([-0.0000, 0.0000, 0.5000, -0.0000])
+""",
+    "frac": """\
+>>> import tensorx
+>>> tensorx.frac(tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([ 0.0000,  0.0000,  0.5000, -0.5000])
+""",
+    "frac_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.frac_()
+tensor([ 0.0000,  0.0000,  0.5000, -0.5000])
 """,
     "gather": """\
 >>> import tensorx
@@ -635,6 +780,22 @@ tensor([False,  True, False, False])
 >>> x.gt_(tensorx.tensor([-0.5, -2., 2., 0.5]))
 tensor([0., 1., 0., 0.])
 """,
+    "hardtanh": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.hardtanh(x)
+tensor([[-1.0000, -0.2000,  1.0000, -1.0000],
+        [ 1.0000, -1.0000,  0.2000,  1.0000],
+        [-0.7000,  1.0000, -1.0000,  0.7000]])
+""",
+    "hardtanh_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> x.hardtanh_()
+tensor([[-1.0000, -0.2000,  1.0000, -1.0000],
+        [ 1.0000, -1.0000,  0.2000,  1.0000],
+        [-0.7000,  1.0000, -1.0000,  0.7000]])
+""",
     "hypot": """\
 >>> import tensorx
 >>> x = tensorx.tensor([0.5, -0.5, -2., 2.])
@@ -646,6 +807,13 @@ tensor([1.8682, 0.7810, 2.0881, 2.6907])
 >>> x = tensorx.tensor([0.5, -0.5, -2., 2.])
 >>> x.hypot_(tensorx.tensor([1.8, 0.6, -0.6, -1.8]))
 tensor([1.8682, 0.7810, 2.0881, 2.6907])
+""",
+    "imag": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2-1.5j, 2-0.5j, 1.5+0.5j], [0.5+1.5j, -0.5+2j, -1.5-2j]])
+>>> x.imag()
+tensor([[-1.5000, -0.5000,  0.5000],
+        [ 1.5000,  2.0000, -2.0000]])
 """,
     "index": """\
 >>> import tensorx
@@ -665,6 +833,22 @@ tensorx.Size([3, 4])
 >>> x.index_add_(0, tensorx.tensor([0, 2, 1, 0, 2]), tensorx.ones(5, 4)).shape
 tensorx.Size([3, 4])
 """,
+    "index_copy": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.index_copy(x, 1, tensorx.tensor([3, 2]), tensorx.tensor([[-2., 2.], [1.5, 0.5], [-0.5, -1.5]]))
+tensor([[-2.5000, -0.2000,  2.0000, -2.0000],
+        [ 1.2000, -2.1000,  0.5000,  1.5000],
+        [-0.7000,  1.6000, -1.5000, -0.5000]])
+""",
+    "index_fill": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.index_fill(x, 1, tensorx.tensor([3, 2]), 2)
+tensor([[-2.5000, -0.2000,  2.0000,  2.0000],
+        [ 1.2000, -2.1000,  2.0000,  2.0000],
+        [-0.7000,  1.6000,  2.0000,  2.0000]])
+""",
     "index_put": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
@@ -682,6 +866,14 @@ tensorx.Size([3, 4])
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
 >>> tensorx.index_select(x, 0, tensorx.tensor([0, 2, 1, 0, 2])).shape
 tensorx.Size([5, 4])
+""",
+    "isclose": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.isclose(x, tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]]))
+tensor([[True, True, True, True],
+        [True, True, True, True],
+        [True, True, True, True]])
 """,
     "isfinite": """\
 >>> import tensorx
@@ -716,6 +908,22 @@ tensor([False, False, False, False])
 >>> x.isnan_()
 tensor([0., 0., 0., 0.])
 """,
+    "isreal": """\
+>>> import tensorx
+>>> tensorx.isreal(tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([True, True, True, True])
+""",
+    "isreal_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.isreal_()
+tensor([1., 1., 1., 1.])
+""",
+    "kthvalue": """\
+>>> import tensorx
+>>> [y.shape for y in tensorx.kthvalue(tensorx.ones(3, 5), 2)]
+[tensorx.Size([3]), tensorx.Size([3])]
+""",
     "layer_norm": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.1, 0.2, 2.5, -0.7], [1.6, -1.6, 0.7, -2.5], [-0.2, 2.1, -1.2, 1.2]])
@@ -735,6 +943,22 @@ tensor([ True, False,  True,  True])
 >>> x.le_(tensorx.tensor([-0.5, -2., 2., 0.5]))
 tensor([1., 0., 1., 1.])
 """,
+    "lerp": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.lerp(x, tensorx.tensor([-2., 2., 0.5, -0.5]), 0.25)
+tensor([[-2.3750,  0.3500,  1.7000, -1.0250],
+        [ 0.4000, -1.0750,  0.2750,  1.7500],
+        [-1.0250,  1.7000, -1.0750,  0.4000]])
+""",
+    "lerp_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> x.lerp_(tensorx.tensor([-2., 2., 0.5, -0.5]), 0.25)
+tensor([[-2.3750,  0.3500,  1.7000, -1.0250],
+        [ 0.4000, -1.0750,  0.2750,  1.7500],
+        [-1.0250,  1.7000, -1.0750,  0.4000]])
+""",
     "linalg_solve": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[5., 0., 0.], [1., 5., 0.], [1., 1., 5.]])
@@ -742,6 +966,12 @@ tensor([1., 0., 1., 1.])
 tensor([[-0.4000,  0.4000],
         [ 0.3800,  0.0200],
         [-0.0960, -0.3840]])
+""",
+    "linalg_vector_norm": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.linalg.vector_norm(x)
+tensor(5.5118)
 """,
     "linear": """\
 >>> import tensorx
@@ -800,6 +1030,23 @@ tensor([0.0000, 1.5850, 1.3219, 0.5850])
 tensor([[-3.8607, -1.9740, -0.1607, -3.8740],
         [-0.1607, -3.8740, -2.0607, -0.1740],
         [-2.0607, -0.1740, -3.8607, -1.9740]])
+""",
+    "logaddexp": """\
+>>> import tensorx
+>>> x = tensorx.tensor([0.5, -0.5, -2., 2.])
+>>> tensorx.logaddexp(x, tensorx.tensor([1.8, 0.6, -0.6, -1.8]))
+tensor([ 2.0410,  0.8873, -0.3796,  2.0221])
+""",
+    "logaddexp_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([0.5, -0.5, -2., 2.])
+>>> x.logaddexp_(tensorx.tensor([1.8, 0.6, -0.6, -1.8]))
+tensor([ 2.0410,  0.8873, -0.3796,  2.0221])
+""",
+    "logcumsumexp": """\
+>>> import tensorx
+>>> tensorx.logcumsumexp(tensorx.ones(3, 5), 0).shape
+tensorx.Size([3, 5])
 """,
     "logical_and": """\
 >>> import tensorx
@@ -881,6 +1128,14 @@ tensor([[ 0.5000, -0.2000,  2.1000,  0.5000],
         [ 1.2000, -2.1000,  0.5000,  2.5000],
         [-0.7000,  0.5000, -1.6000,  0.7000]])
 """,
+    "masked_scatter": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.masked_scatter(x, tensorx.tensor([[True, False, False, True], [False, False, True, False], [False, True, False, False]]), tensorx.tensor([-2.5, -0.2, 2.1, -1.2, 1.2, -2.1, 0.2, 2.5, -0.7, 1.6, -1.6, 0.7]))
+tensor([[-2.5000, -0.2000,  2.1000, -0.2000],
+        [ 1.2000, -2.1000,  2.1000,  2.5000],
+        [-0.7000, -1.2000, -1.6000,  0.7000]])
+""",
     "masked_select": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
@@ -896,12 +1151,14 @@ tensorx.Size([3, 5])
     "max": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.max(x, tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([[-2.0000,  2.0000,  2.1000, -0.5000],
+        [ 1.2000,  2.0000,  0.5000,  2.5000],
+        [-0.7000,  2.0000,  0.5000,  0.7000]])
 >>> tensorx.max(x)
 tensor(2.5000)
 >>> tensorx.max(x, 0)
-tensorx.return_types.max(
-values=tensor([1.2000, 1.6000, 2.1000, 2.5000]),
-indices=tensor([1, 2, 0, 1]))
+torch.return_types.max(values=tensor([1.2000, 1.6000, 2.1000, 2.5000]), indices=tensor([1, 2, 0, 1]))
 """,
     "maximum": """\
 >>> import tensorx
@@ -921,15 +1178,25 @@ tensor([-0.5000,  2.0000,  2.0000,  0.5000])
 >>> tensorx.mean(x).shape
 tensorx.Size([])
 """,
+    "median": """\
+>>> import tensorx
+>>> [y.shape for y in tensorx.median(tensorx.ones(3, 5), 0)]
+[tensorx.Size([5]), tensorx.Size([5])]
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.median(x)
+tensor(-0.2000)
+""",
     "min": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.min(x, tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([[-2.5000, -0.2000,  0.5000, -1.2000],
+        [-2.0000, -2.1000,  0.2000, -0.5000],
+        [-2.0000,  1.6000, -1.6000, -0.5000]])
 >>> tensorx.min(x)
 tensor(-2.5000)
 >>> tensorx.min(x, 0)
-tensorx.return_types.min(
-values=tensor([-2.5000, -2.1000, -1.6000, -1.2000]),
-indices=tensor([0, 1, 2, 0]))
+torch.return_types.min(values=tensor([-2.5000, -2.1000, -1.6000, -1.2000]), indices=tensor([0, 1, 2, 0]))
 """,
     "minimum": """\
 >>> import tensorx
@@ -971,6 +1238,26 @@ tensor([ 1.0000, -4.0000,  1.0000, -0.2500])
 >>> tensorx.mv(x, tensorx.tensor([-2., 2., 0.5, -0.5]))
 tensor([ 6.2500, -7.7500,  3.4500])
 """,
+    "nan_to_num": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.nan_to_num(x)
+tensor([[-2.5000, -0.2000,  2.1000, -1.2000],
+        [ 1.2000, -2.1000,  0.2000,  2.5000],
+        [-0.7000,  1.6000, -1.6000,  0.7000]])
+""",
+    "nanmean": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[2.5, -0.7, 1.6, -1.6], [0.7, -2.5, -0.2, 2.1], [-1.2, 1.2, -2.1, 0.2]])
+>>> tensorx.nanmean(x).shape
+tensorx.Size([])
+""",
+    "nansum": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[2.5, -0.7, 1.6, -1.6], [0.7, -2.5, -0.2, 2.1], [-1.2, 1.2, -2.1, 0.2]])
+>>> tensorx.nansum(x).shape
+tensorx.Size([])
+""",
     "narrow": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.8], [0.8, 2.5], [-1.4, 0.3], [1.9, -1.9], [-0.3, 1.4]])
@@ -1004,11 +1291,19 @@ tensor([ 2.0000, -2.0000, -0.5000,  0.5000])
     "nonzero": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[True, False, False, True], [False, False, True, False], [False, True, False, False]])
+>>> tensorx.nonzero(x, as_tuple=True)
+(tensor([0, 0, 1, 2]), tensor([0, 3, 2, 1]))
 >>> tensorx.nonzero(x)
 tensor([[0, 0],
         [0, 3],
         [1, 2],
         [2, 1]])
+""",
+    "norm": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.norm(x)
+tensor(5.5118)
 """,
     "outer": """\
 >>> import tensorx
@@ -1020,6 +1315,20 @@ tensorx.Size([3, 4])
 >>> x = tensorx.ones(2, 3, 4)
 >>> x.permute((2, 0, 1)).shape
 tensorx.Size([4, 2, 3])
+""",
+    "polar": """\
+>>> import tensorx
+>>> x = tensorx.tensor([0.5, -0.5, -2., 2.])
+>>> tensorx.polar(x, tensorx.tensor([1.8, 0.6, -0.6, -1.8]))
+tensor([-0.1136+0.4869j, -0.4127-0.2823j, -1.6507+1.1293j, -0.4544-1.9477j])
+""",
+    "positive": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.positive(x)
+tensor([[-2.5000, -0.2000,  2.1000, -1.2000],
+        [ 1.2000, -2.1000,  0.2000,  2.5000],
+        [-0.7000,  1.6000, -1.6000,  0.7000]])
 """,
     "pow": """\
 >>> import tensorx
@@ -1037,6 +1346,13 @@ tensor([1.1180, 0.4167, 1.9000, 1.1402])
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
 >>> tensorx.prod(x)
 tensor(1.9915)
+""",
+    "real": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]])
+>>> x.real()
+tensor([[-2.0000,  2.0000,  1.5000],
+        [ 0.5000, -0.5000, -1.5000]])
 """,
     "reciprocal": """\
 >>> import tensorx
@@ -1072,10 +1388,32 @@ tensor([-0.0000, 0.0000, 0.5000, -0.0000])
 >>> x.remainder_(tensorx.tensor([-0.5, -2., 2., 0.5]))
 tensor([-0.0000, 0.0000, 0.5000, -0.0000])
 """,
+    "repeat": """\
+>>> import tensorx
+>>> tensorx.repeat(tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]]), (2, 1))
+tensor([[-2.0000,  2.0000,  1.5000],
+        [ 0.5000, -0.5000, -1.5000],
+        [-2.0000,  2.0000,  1.5000],
+        [ 0.5000, -0.5000, -1.5000]])
+""",
     "reshape": """\
 >>> import tensorx
 >>> tensorx.reshape(tensorx.ones(2, 3, 4), (4, -1)).shape
 tensorx.Size([4, 6])
+""",
+    "reshape_as": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2, 1.2, -2.1], [0.2, 2.5, -0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.reshape_as(x, tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]]))
+tensor([[-2.5000, -0.2000,  2.1000, -1.2000],
+        [ 1.2000, -2.1000,  0.2000,  2.5000],
+        [-0.7000,  1.6000, -1.6000,  0.7000]])
+""",
+    "roll": """\
+>>> import tensorx
+>>> tensorx.roll(tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]]), 1)
+tensor([[-1.5000, -2.0000,  2.0000],
+        [ 1.5000,  0.5000, -0.5000]])
 """,
     "round": """\
 >>> import tensorx
@@ -1221,11 +1559,9 @@ tensor([[0.0211, 0.1389, 0.8516, 0.0208],
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
 >>> tensorx.sort(x)
-tensorx.return_types.sort(
-values=tensor([[-2.5000, -1.2000, -0.2000,  2.1000],
+torch.return_types.sort(values=tensor([[-2.5000, -1.2000, -0.2000,  2.1000],
         [-2.1000,  0.2000,  1.2000,  2.5000],
-        [-1.6000, -0.7000,  0.7000,  1.6000]]),
-indices=tensor([[0, 3, 1, 2],
+        [-1.6000, -0.7000,  0.7000,  1.6000]]), indices=tensor([[0, 3, 1, 2],
         [1, 2, 0, 3],
         [2, 0, 3, 1]]))
 """,
@@ -1283,6 +1619,22 @@ tensor([[[-2.0000,  2.0000,  1.5000],
         [[-2.0000,  2.0000,  1.5000],
          [ 0.5000, -0.5000, -1.5000]]])
 """,
+    "std": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.std(x)
+tensor(1.6619)
+>>> tensorx.std(x, 0, False)
+tensor([1.5107, 1.5107, 1.5107, 1.5107])
+>>> tensorx.std(x, False)
+tensor(1.5911)
+""",
+    "std_mean": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[2.5, -0.7, 1.6, -1.6], [0.7, -2.5, -0.2, 2.1], [-1.2, 1.2, -2.1, 0.2]])
+>>> [y.shape for y in tensorx.std_mean(x)]
+[tensorx.Size([]), tensorx.Size([])]
+""",
     "sub": """\
 >>> import tensorx
 >>> tensorx.sub(tensorx.tensor([-2., 2., 0.5, -0.5]), tensorx.tensor([-0.5, -2., 2., 0.5]))
@@ -1310,6 +1662,21 @@ tensor([[-2.0000,  0.5000],
         [ 2.0000, -0.5000],
         [ 1.5000, -1.5000]])
 """,
+    "take": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.take(x, tensorx.tensor([[0, 2, 4], [6, 8, 10]]))
+tensor([[-2.5000,  2.1000,  1.2000],
+        [ 0.2000, -0.7000, -1.6000]])
+""",
+    "take_along_dim": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.take_along_dim(x, tensorx.tensor([[0], [2], [0]]), 1)
+tensor([[-2.5000],
+        [ 0.2000],
+        [-0.7000]])
+""",
     "tan": """\
 >>> import tensorx
 >>> tensorx.tan(tensorx.tensor([-0.7, 0.7, 0.2, -0.2]))
@@ -1332,13 +1699,19 @@ tensor([-0.9640,  0.9640,  0.4621, -0.4621])
 >>> x.tanh_()
 tensor([-0.9640,  0.9640,  0.4621, -0.4621])
 """,
+    "tile": """\
+>>> import tensorx
+>>> tensorx.tile(tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]]), (2,))
+tensor([[-2.0000,  2.0000,  1.5000, -2.0000,  2.0000,  1.5000],
+        [ 0.5000, -0.5000, -1.5000,  0.5000, -0.5000, -1.5000]])
+""",
     "topk": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
 >>> tensorx.topk(x, 2)
-(tensor([[ 2.1000, -0.2000],
+torch.return_types.topk(values=tensor([[ 2.1000, -0.2000],
         [ 2.5000,  1.2000],
-        [ 1.6000,  0.7000]]), tensor([[2, 1],
+        [ 1.6000,  0.7000]]), indices=tensor([[2, 1],
         [3, 0],
         [1, 3]]))
 """,
@@ -1347,6 +1720,18 @@ tensor([-0.9640,  0.9640,  0.4621, -0.4621])
 >>> x = tensorx.ones(2, 3, 4)
 >>> x.transpose(0, 2).shape
 tensorx.Size([4, 3, 2])
+""",
+    "tril": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[2.5, -0.7, 1.6, -1.6], [0.7, -2.5, -0.2, 2.1], [-1.2, 1.2, -2.1, 0.2]])
+>>> tensorx.tril(x).shape
+tensorx.Size([3, 4])
+""",
+    "triu": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[2.5, -0.7, 1.6, -1.6], [0.7, -2.5, -0.2, 2.1], [-1.2, 1.2, -2.1, 0.2]])
+>>> tensorx.triu(x).shape
+tensorx.Size([3, 4])
 """,
     "trunc": """\
 >>> import tensorx
@@ -1384,12 +1769,53 @@ tensor([[[-2.0000,  2.0000,  1.5000]],
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
 >>> tensorx.var(x)
 tensor(2.7618)
+>>> tensorx.var(x, 0, False)
+tensor([2.2822, 2.2822, 2.2822, 2.2822])
+>>> tensorx.var(x, False)
+tensor(2.5317)
+""",
+    "var_mean": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[2.5, -0.7, 1.6, -1.6], [0.7, -2.5, -0.2, 2.1], [-1.2, 1.2, -2.1, 0.2]])
+>>> [y.shape for y in tensorx.var_mean(x)]
+[tensorx.Size([]), tensorx.Size([])]
 """,
     "view": """\
 >>> import tensorx
 >>> x = tensorx.ones(2, 3, 4)
 >>> x.view((6, 4)).shape
 tensorx.Size([6, 4])
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> x.view(tensorx.float32)
+tensor([[-2.5000, -0.2000,  2.1000, -1.2000],
+        [ 1.2000, -2.1000,  0.2000,  2.5000],
+        [-0.7000,  1.6000, -1.6000,  0.7000]])
+""",
+    "view_as": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2, 1.2, -2.1], [0.2, 2.5, -0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.view_as(x, tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]]))
+tensor([[-2.5000, -0.2000,  2.1000, -1.2000],
+        [ 1.2000, -2.1000,  0.2000,  2.5000],
+        [-0.7000,  1.6000, -1.6000,  0.7000]])
+""",
+    "view_as_complex": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2., 2.], [1.5, 0.5], [-0.5, -1.5]])
+>>> x.view_as_complex()
+tensor([-2.0000+2.0000j,  1.5000+0.5000j, -0.5000-1.5000j])
+""",
+    "view_as_real": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2-1.5j, 2-0.5j, 1.5+0.5j], [0.5+1.5j, -0.5+2j, -1.5-2j]])
+>>> x.view_as_real()
+tensor([[[-2.0000, -1.5000],
+         [ 2.0000, -0.5000],
+         [ 1.5000,  0.5000]],
+<BLANKLINE>
+        [[ 0.5000,  1.5000],
+         [-0.5000,  2.0000],
+         [-1.5000, -2.0000]]])
 """,
     "where": """\
 >>> import tensorx
@@ -1398,6 +1824,19 @@ tensorx.Size([6, 4])
 tensor([[-2.5000,  2.0000,  0.5000, -1.2000],
         [-2.0000,  2.0000,  0.2000, -0.5000],
         [-2.0000,  1.6000,  0.5000, -0.5000]])
+>>> tensorx.where(x)
+(tensor([0, 0, 1, 2]), tensor([0, 3, 2, 1]))
+""",
+    "xlogy": """\
+>>> import tensorx
+>>> tensorx.xlogy(tensorx.tensor([-1., 1., 0.5, -0.5]), tensorx.tensor([1.3, 0.8, 2.4, 1.9]))
+tensor([-0.2624, -0.2231,  0.4377, -0.3209])
+""",
+    "xlogy_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-1., 1., 0.5, -0.5])
+>>> x.xlogy_(tensorx.tensor([1.3, 0.8, 2.4, 1.9]))
+tensor([-0.2624, -0.2231,  0.4377, -0.3209])
 """,
     "zero": """\
 >>> import tensorx

@@ -123,7 +123,13 @@ def all_examples(by_name: dict[str, list[Op]]) -> dict[str, str]:
     for name, ops in sorted(by_name.items()):
         if not describe.public_name(name):
             continue
-        out[name] = "\n".join([">>> import tensorx", *_without_repeats([line for op in ops for line in example(op)])])
-        if describe.has_inplace(ops[0]):
-            out[name + "_"] = "\n".join([">>> import tensorx", *example(ops[0], inplace=True)])
+        try:
+            lines = _without_repeats([line for op in ops for line in example(op)])
+            more = example(ops[0], inplace=True) if describe.has_inplace(ops[0]) else []
+        except Exception as error:
+            error.add_note(f"while running the documented example of '{name}': the row's first sample, or its domain")
+            raise
+        out[name] = "\n".join([">>> import tensorx", *lines])
+        if more:
+            out[name + "_"] = "\n".join([">>> import tensorx", *more])
     return out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from tensorx.autograd import hooks
@@ -114,7 +115,7 @@ def _new(name: str) -> Any:
     return f
 
 
-def iterate(self: Tensor) -> Any:
+def iterate(self: Tensor) -> Iterator[Tensor]:
     """Tensors along the first dimension."""
     if not self._shape:
         raise TypeError("iteration over a 0-d tensor")

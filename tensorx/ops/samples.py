@@ -75,7 +75,8 @@ class Round:
 
 def default_dtype(op: Op) -> dtypes.dtype:
     """The dtype that a row is best shown with."""
-    return dtypes.float32 if "f" in op.dtypes else dtypes.int64 if "i" in op.dtypes else dtypes.bool_
+    by_kind = {"f": dtypes.float32, "i": dtypes.int64, "c": dtypes.complex64, "b": dtypes.bool_}
+    return next(d for kind, d in by_kind.items() if kind in op.dtypes)
 
 
 def _missing(op: Op, d: dtypes.dtype) -> dict[str, Any]:
