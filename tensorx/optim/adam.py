@@ -159,7 +159,7 @@ class AdamW(Adam):
         >>> p = tx.nn.Parameter(tx.ones(2))
         >>> p.sum().backward()
         >>> _ = tx.optim.AdamW([p], lr=0.5, weight_decay=0).step()
-        >>> p.tolist()
+        >>> [round(x, 3) for x in p.tolist()]
         [0.5, 0.5]
     """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 import tensorx as tx
@@ -139,3 +140,35 @@ def test_conv_arguments():
         nn.Conv2d(1, 1, 3, padding="same", stride=2)
     with pytest.raises(ValueError, match="padding_mode"):
         nn.Conv2d(1, 1, 3, padding_mode="wrap")
+
+
+@pytest.mark.parametrize("mode", ["constant", "reflect", "replicate", "circular"])
+def test_pad(device, mode):
+    x = tx.arange(12.0, device=device).view(1, 3, 4).requires_grad_()
+    y = F.pad(x, (2, 1, 1, 0), mode=mode)
+    want = np.pad(x.tolist()[0], ((1, 0), (2, 1)), {"replicate": "edge", "circular": "wrap"}.get(mode, mode))
+    assert y.tolist() == [want.tolist()]
+    y.sum().backward()
+    counts = np.ones(12) if mode == "constant" else np.bincount(want.astype(int).ravel(), minlength=12)
+    assert x.grad.flatten().tolist() == counts.tolist()
+
+
+def test_pad_crops_and_fills():
+    x = tx.arange(3.0)
+    assert F.pad(x, (-1, 1)).tolist() == [1.0, 2.0, 0.0]
+    assert F.pad(x, (1, -2), value=7.0).tolist() == [7.0, 0.0]
+    assert F.pad(x, (-1, 1), mode="circular").tolist() == [1.0, 2.0, 0.0]
+    assert F.pad(tx.ones(1, 2), (1, 0, 0, 1)).tolist() == [[0.0, 1.0, 1.0], [0.0, 0.0, 0.0]]
+    with pytest.raises(RuntimeError, match="less than the corresponding input dimension"):
+        F.pad(tx.zeros(1, 1, 2), (2, 0), mode="reflect")
+    with pytest.raises(RuntimeError, match="pairs"):
+        F.pad(x, (1, 0, 1, 0))
+    with pytest.raises(NotImplementedError, match="Unrecognised"):
+        F.pad(x, (1, 1), mode="mirror")
+
+
+def test_conv_padding_modes(device):
+    layer = nn.Conv2d(1, 1, 3, padding=1, bias=False, padding_mode="circular", device=device)
+    with tx.no_grad():
+        layer.weight.fill_(1.0)
+    assert layer(tx.ones(1, 1, 3, 3, device=device)).tolist() == [[[[9.0] * 3] * 3]]
