@@ -136,7 +136,7 @@ def _value_step(op: Any, case: Case, layout: str, label: str) -> Step:
 
 
 def on_meta(op: Any, case: Case, layout: str, results: list[Tensor], label: str) -> None:
-    """The pure rules give the same shapes and dtypes. Rows whose shapes depend on values refuse, HOST rows need values."""
+    """The pure rules give the same shapes and dtypes. DYNAMIC rows refuse, HOST rows need values."""
     placed = Placed(op, case, registry.device("meta"), layout)
     try:
         expected = call(op, placed)
