@@ -6,21 +6,29 @@
 >>> x.grad
 tensor([2., 4., 6.])
 
-What the op table gives (functions such as `add`, and the in-place forms) is put here from its rows; ``_functions.pyi`` types it.
+What the op table gives (functions such as `add`, and the in-place forms) is put here from its rows; ``_functions.pyi``
+types it.
 """
 
 from __future__ import annotations
 
 import importlib as _importlib
+import typing as _typing
 from math import e, inf, nan, pi
-from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from tensorx import dtypes as _dtypes
 from tensorx import errors
 from tensorx.tensor import Size, Tensor  # before the ops, which put its methods on it
 from tensorx import ops as _ops
 from tensorx import autograd
-from tensorx.autograd import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
+from tensorx.autograd import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
 from tensorx.devices.cpu import get_num_threads, set_num_threads
 from tensorx.devices.registry import device
 from tensorx.dtypes import can_cast, dtype, get_default_dtype, promote_types, set_default_dtype
@@ -45,6 +53,7 @@ from tensorx.ops.factories import (
     zeros_like,
 )
 from tensorx.ops.methods import get_default_device, is_tensor, set_default_device
+from tensorx.ops.predicates import allclose, equal, is_complex, is_floating_point, is_nonzero, numel, result_type
 from tensorx.ops.random import (
     Generator,
     bernoulli,
@@ -64,9 +73,9 @@ from tensorx.ops.random import (
     set_rng_state,
 )
 
-if _TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from tensorx import data, linalg, nn, optim, utils
-    from tensorx._functions import *
+    from tensorx._functions import *  # noqa: F403  generated: lists its names
 
 __version__ = "0.1.0"
 
@@ -76,7 +85,7 @@ _LAZY = ("data", "linalg", "nn", "optim", "utils")
 _FROM_TABLE = {d.name: d for d in _dtypes.ALL} | _dtypes.ALIASES | _ops.PUBLIC
 globals().update({name: value for name, value in _FROM_TABLE.items() if name not in globals()})
 
-if not _TYPE_CHECKING:  # for type checkers a module __getattr__ would make every name valid
+if not _typing.TYPE_CHECKING:  # for type checkers a module __getattr__ would make every name valid
 
     def __getattr__(name):
         if name in _LAZY:
@@ -88,4 +97,4 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_LAZY})
 
 
-__all__ = sorted(name for name in {*globals(), *_LAZY} if not name.startswith("_") and name != "annotations")
+__all__ = [name for name in __dir__() if not name.startswith("_") and name != "annotations"]

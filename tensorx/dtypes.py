@@ -156,14 +156,12 @@ def promote_types(a: dtype, b: dtype) -> dtype:
 
 
 def can_cast(from_: dtype, to: dtype) -> bool:
-    """Whether a result of dtype ``from_`` may be written into ``to``: kinds may rise, never fall.
+    """Whether a result of dtype ``from_`` may be written into ``to``: kinds may rise, never fall (integers may narrow).
 
     >>> import tensorx
     >>> tensorx.can_cast(tensorx.float64, tensorx.float16), tensorx.can_cast(tensorx.float32, tensorx.int64)
     (True, False)
     """
-    if from_.kind == INT and to.kind == INT:
-        return not (from_.is_signed and not to.is_signed)
     return from_.kind <= to.kind
 
 

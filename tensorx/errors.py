@@ -19,6 +19,18 @@ class DTypeError(TensorXError, RuntimeError, TypeError):
     """A dtype does not fit the operation or the device."""
 
 
+class BadIndex(TensorXError, IndexError, RuntimeError):
+    """An index is out of bounds or of a dtype that cannot index."""
+
+
+class BadValue(TensorXError, RuntimeError, ValueError):
+    """A value that its dtype cannot hold, or outside of what the operation is defined for."""
+
+
+class ZeroDivision(TensorXError, RuntimeError, ZeroDivisionError):
+    """An integer was divided by zero."""
+
+
 class DeviceError(TensorXError, RuntimeError):
     """Something about a device: absent, lost, out of memory, used after fork."""
 

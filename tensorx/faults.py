@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tensorx.devices import registry
+from tensorx.errors import BadIndex, ZeroDivision
 from tensorx.locks import Lock
 
 CODES = 1 << 12  # a cell is looked at before its codes come round again
@@ -28,7 +29,7 @@ class Cell:
         self.runtime.copy_in(self.buffer, 0, np.zeros(24, np.uint8))
         self.pending = False
         self.next = 1
-        self.messages: dict[int, tuple[str, int]] = {}
+        self.messages: dict[int, tuple[str, int | str]] = {}
         self.lock = Lock()
 
     def reserve(self, op: str, extents: Any) -> int:
@@ -60,9 +61,11 @@ class Cell:
         raise_index(op, int(found[1]), int(found[2]), extent)
 
 
-def raise_index(op: str, position: int, value: int, extent: int) -> None:
-    """The one text for a bad index."""
-    raise IndexError(
+def raise_index(op: str, position: int, value: int, extent: int | str) -> None:
+    """The one text for a bad index; ``extent`` may be the text of another fault (see `ops.domain`)."""
+    if isinstance(extent, str):
+        raise ZeroDivision(extent)
+    raise BadIndex(
         f"{op}: index {value} is out of bounds for dimension with size {extent}; got it at position {position}. "
         f"Hint: indices must be in [{-extent}, {extent})"
     )

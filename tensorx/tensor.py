@@ -16,7 +16,7 @@ from tensorx import dtypes, faults
 from tensorx.autograd.modes import state
 from tensorx.devices import registry
 from tensorx.dtypes import dtype as DType
-from tensorx.errors import DTypeError
+from tensorx.errors import BadValue, DTypeError
 from tensorx.locks import Lock
 from tensorx.size import Size, contiguous_strides, is_contiguous, normalize_dim
 from tensorx.storage import Storage, allocate
@@ -370,8 +370,7 @@ class Tensor(TensorMethods, metaclass=TensorMeta):
 
     def _number(self, kind: type) -> Any:
         if math.prod(self._shape) != 1:
-            error = RuntimeError if self.numel() else TypeError
-            raise error(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
+            raise BadValue(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
         return kind(self.item())
 
     def __float__(self) -> float:
@@ -392,6 +391,8 @@ class Tensor(TensorMethods, metaclass=TensorMeta):
         return id(self)
 
     def __contains__(self, value: Any) -> bool:
+        if not isinstance(value, Tensor | bool | int | float | complex | np.generic):
+            raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar; got a {type(value).__name__}")
         return bool((self == value).any())
 
     def __repr__(self) -> str:

@@ -6,7 +6,9 @@ from typing import Any
 
 from tensorx.ops import (
     arithmetic,
+    arranging,
     bind,
+    complexes,
     convert,
     describe,
     determinism,
@@ -16,12 +18,15 @@ from tensorx.ops import (
     joining,
     linalg,
     methods,
+    mixing,
     normalization,
     ordering,
+    predicates,
     products,
     random,
     recorder,
     reduction,
+    statistics,
     table,
     unary,
     viewing,
@@ -31,7 +36,7 @@ from tensorx.tensor import Tensor
 
 FUNCTIONS: dict[str, Any] = {}  # of all rows
 bind.install(FUNCTIONS)
-METHODS = convert.METHODS | methods.METHODS | indexing.METHODS | random.METHODS  # those of Tensor that no row gives
+METHODS = convert.METHODS | methods.METHODS | indexing.METHODS | random.METHODS | complexes.METHODS | predicates.METHODS  # those of Tensor that no row gives
 for _name, _method in METHODS.items():
     setattr(Tensor, _name, _method)
 PUBLIC = {name: f for name, f in FUNCTIONS.items() if describe.public_name(name) == f"tensorx.{name}"}  # what users find as tensorx.NAME
@@ -47,5 +52,5 @@ def namespace(name: str) -> dict[str, Any]:
     return {f.removeprefix(name + "_"): FUNCTIONS[f] for f in FUNCTIONS if f.startswith(name + "_")}
 
 
-__all__ = ["FUNCTIONS", "METHODS", "PUBLIC", "namespace", "arithmetic", "convert", "determinism", "factories", "indexing", "joining", "linalg", "methods", "ones_like", "ordering", "products",
-           "fused", "random", "recorder", "reduction", "table", "unary", "viewing", "zeros_like"]
+__all__ = ["FUNCTIONS", "METHODS", "PUBLIC", "namespace", "arithmetic", "arranging", "complexes", "convert", "determinism", "factories", "indexing", "joining", "linalg", "methods", "mixing", "ones_like", "ordering", "predicates", "products",
+           "fused", "random", "recorder", "reduction", "statistics", "table", "unary", "viewing", "zeros_like"]

@@ -4,36 +4,57 @@ from __future__ import annotations
 
 import numpy as np
 
+from tensorx.dtypes import BOOL, FLOAT
+from tensorx.errors import DTypeError
 from tensorx.ops import expr as E
 from tensorx.ops.families import elementwise
-from tensorx.ops.table import COND, KEEP, TO_BOOL, TO_FLOAT
+from tensorx.ops.table import COND, KEEP, TO_BOOL, TO_FLOAT, TO_INT
 
 POINTS = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan)
 
 
-def zero(g):  # type: ignore[no-untyped-def]  # Expr in, Expr out
+def zero(g):
     """A zero cotangent (a step function's), which does not read ``g``: 0 * inf would be NaN."""
     return E.const(0, g.dtype)
 
 
+def given(x):
+    """The dtype that an operand had before promotion."""
+    return x.args[0].dtype if x.op == "cast" else x.dtype
+
+
+def _add_alpha(a, b, alpha):
+    if a.dtype.kind >= FLOAT and given(a).kind < FLOAT and given(b).kind < FLOAT:  # lifted by alpha alone
+        raise DTypeError("add: For integral input tensors, argument alpha must not be a floating point number.")
+    return a + b * alpha
+
+
+def _sub(a, b, alpha=None):
+    if BOOL in (given(a).kind, given(b).kind):
+        raise DTypeError("sub: Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a mask, use the `~` or "
+                         "`logical_not()` operator instead.")
+    return a - b if alpha is None else a - b * alpha
+
+
 add = elementwise("add(Tensor self, Tensor other) -> Tensor", lambda a, b: a + b, lambda g, out, a, b: (g, g), ref=np.add, special=POINTS, symbol="+",
                   doc="self + other.")
-add_alpha = elementwise("add.alpha(Tensor self, Tensor other, *, Scalar alpha) -> Tensor", lambda a, b, alpha: a + b * alpha,
+add_alpha = elementwise("add.alpha(Tensor self, Tensor other, *, Scalar alpha) -> Tensor", _add_alpha,
                         lambda g, out, a, b, alpha: (g, g * alpha.conj()), ref=lambda a, b, alpha: a + b * alpha, doc="self + alpha * other.")
-sub = elementwise("sub(Tensor self, Tensor other) -> Tensor", lambda a, b: a - b, lambda g, out, a, b: (g, -g), ref=np.subtract, special=POINTS,
+sub = elementwise("sub(Tensor self, Tensor other) -> Tensor", _sub, lambda g, out, a, b: (g, -g), ref=np.subtract, special=POINTS,
                   dtypes="ifc", symbol="-", doc="self - other.")
-sub_alpha = elementwise("sub.alpha(Tensor self, Tensor other, *, Scalar alpha) -> Tensor", lambda a, b, alpha: a - b * alpha,
+sub_alpha = elementwise("sub.alpha(Tensor self, Tensor other, *, Scalar alpha) -> Tensor", _sub,
                         lambda g, out, a, b, alpha: (g, -(g * alpha.conj())), ref=lambda a, b, alpha: a - b * alpha, dtypes="ifc",
                         doc="self - alpha * other.")
 mul = elementwise("mul(Tensor self, Tensor other) -> Tensor", lambda a, b: a * b, lambda g, out, a, b: (g * b.conj(), g * a.conj()), ref=np.multiply,
                   special=POINTS, symbol="*", doc="self * other.")
 div = elementwise("div(Tensor self, Tensor other) -> Tensor", lambda a, b: a / b, lambda g, out, a, b: (g / b.conj(), -(g * (a / b / b).conj())),
                   promote=TO_FLOAT, ref=np.true_divide, special=POINTS, symbol="/", doc="True division; integers give floats.")
-floor_divide = elementwise("floor_divide(Tensor self, Tensor other) -> Tensor", lambda a, b: E.floordiv(a, b), ref=np.floor_divide, dtypes="if",
+floor_divide = elementwise("floor_divide(Tensor self, Tensor other) -> Tensor", lambda a, b: E.floordiv(a, b), lambda g, out, a, b: (zero(g), zero(g)),
+                           ref=np.floor_divide, dtypes="if",
                            symbol="//", doc="Division rounded towards minus infinity.")
 
 
-def _rounded(a, b, rounding_mode):  # type: ignore[no-untyped-def]  # Exprs
+def _rounded(a, b, rounding_mode):
     modes = {"floor": E.floordiv, "trunc": E.truncdiv}
     if rounding_mode not in modes:
         raise RuntimeError(f"div: argument 'rounding_mode' must be None, 'trunc' or 'floor'; got {rounding_mode!r}")
@@ -52,14 +73,14 @@ fmod = elementwise("fmod(Tensor self, Tensor other) -> Tensor", lambda a, b: E.f
                    ref=np.fmod, dtypes="if", doc="Remainder with the dividend's sign.")
 
 
-def _pow_vjp(g, out, a, b):  # type: ignore[no-untyped-def]  # Exprs
+def _pow_vjp(g, out, a, b):
     """d/da = b a^(b-1), 0 where b is 0; d/db = out log a, 0 where a is 0 and b >= 0."""
     da = E.where(E.eq(b, 0), E.const(0, g.dtype), g * (b * E.pow(a, b - 1)).conj())
     flat = E.eq(a, 0) & (E.real(b) >= 0)
     return da, E.where(flat, E.const(0, g.dtype), g * (out * E.log(a)).conj())
 
 
-def _np_pow(a, b):  # type: ignore[no-untyped-def]  # arrays
+def _np_pow(a, b):
     """np.power refuses negative integer exponents; there the result is 0 except for bases 1 and -1."""
     if np.result_type(a, b).kind != "i":
         return np.power(a, b)
@@ -68,7 +89,7 @@ def _np_pow(a, b):  # type: ignore[no-untyped-def]  # arrays
 
 pow = elementwise("pow(Tensor self, Tensor exponent) -> Tensor", lambda a, b: E.pow(a, b), _pow_vjp, ref=_np_pow, domain=((0.2, 3.0), (-2.0, 2.0)),
                   dtypes="ifc", symbol="**", doc="self to the power exponent.")
-square = elementwise("square(Tensor self) -> Tensor", lambda x: x * x, lambda g, out, x: g * (x * 2).conj(), ref=np.square, dtypes="ifc",
+square = elementwise("square(Tensor self) -> Tensor", lambda x: x * x, lambda g, out, x: g * (x * 2).conj(), ref=np.square, promote=TO_INT,
                      doc="self * self.")
 maximum = elementwise("maximum(Tensor self, Tensor other) -> Tensor", lambda a, b: E.max(a, b),
                       lambda g, out, a, b: (E.where(a < b, 0.0, E.where(E.eq(a, b), g * 0.5, g)), E.where(b < a, 0.0, E.where(E.eq(a, b), g * 0.5, g))),
@@ -78,7 +99,7 @@ minimum = elementwise("minimum(Tensor self, Tensor other) -> Tensor", lambda a, 
                       ref=np.minimum, dtypes="bif", special=POINTS, doc="The smaller value; NaN if either is NaN.")
 
 
-def _clamp(x, low, high):  # type: ignore[no-untyped-def]  # Exprs or None
+def _clamp(x, low, high):
     if low is None and high is None:
         raise RuntimeError("clamp: at least one of 'min' or 'max' must not be None")
     if low is not None:
@@ -86,11 +107,11 @@ def _clamp(x, low, high):  # type: ignore[no-untyped-def]  # Exprs or None
     return x if high is None else E.min(x, high)
 
 
-def _clamp_vjp(g, out, x, low, high):  # type: ignore[no-untyped-def]  # Exprs or None
-    """The gradient passes inside the closed interval, and for NaN."""
-    for outside in (low is not None and x < low, high is not None and x > high):
-        if outside is not False:
-            g = E.where(outside, 0.0, g)
+def _clamp_vjp(g, out, x, low, high):
+    """The gradient passes inside the closed interval."""
+    for inside in (low is not None and x >= low, high is not None and x <= high):
+        if inside is not False:
+            g = E.where(inside, g, 0.0)
     return g
 
 
@@ -101,10 +122,17 @@ clamp = elementwise("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> T
 where = elementwise("where(Tensor condition, Tensor self, Tensor other) -> Tensor", lambda c, a, b: E.where(c, a, b),
                     lambda g, out, c, a, b: (None, E.where(c, g, 0.0), E.where(c, 0.0, g)), promote=COND, ref=np.where,
                     samples=lambda t: [(t.mask((3, 4)), t((3, 4)), t((4,)))], doc="self where condition is true, else other.")
-masked_fill = elementwise("masked_fill(Tensor self, Tensor mask, Scalar value) -> Tensor", lambda x, m, v: E.where(m, E.cast(v, x.dtype), x),
-                          lambda g, out, x, m, v: (E.where(m, 0.0, g), None), promote=KEEP, ref=lambda x, m, v: np.where(m, v, x),
-                          samples=lambda t: [(t((3, 4)), t.mask((3, 4)), 0.5), (t((3, 4)), t.mask((4,)), 2)],
+masked_fill = elementwise("masked_fill(Tensor self, Tensor mask, Tensor value) -> Tensor", lambda x, m, v: _masked_fill(x, m, v),
+                          lambda g, out, x, m, v: (E.where(m, 0.0, g), None, E.where(m, g, 0.0)), promote=KEEP, ref=lambda x, m, v: np.where(m, v, x),
+                          samples=lambda t: [(t((3, 4)), t.mask((3, 4)), 0.5), (t((3, 4)), t.mask((4,)), 2), (t((3, 4)), t.mask((3, 4)), t(()))],
                           doc="value where mask is true, else self.")
+
+
+def _masked_fill(x, m, v):
+    if given(m).kind != BOOL:
+        raise DTypeError(f"masked_fill: only supports boolean masks, but got mask with dtype {given(m).name}. Hint: use mask != 0")
+    return E.where(m, E.cast(v, x.dtype), x)
+
 
 eq = elementwise("eq(Tensor self, Tensor other) -> Tensor", E.eq, ref=np.equal, promote=TO_BOOL, symbol="==", special=POINTS, doc="self == other.")
 ne = elementwise("ne(Tensor self, Tensor other) -> Tensor", E.ne, ref=np.not_equal, promote=TO_BOOL, symbol="!=", special=POINTS, doc="self != other.")
@@ -132,8 +160,17 @@ real = elementwise("_real(Tensor self) -> Tensor", E.real, lambda g, out, x: E.c
 imag = elementwise("_imag(Tensor self) -> Tensor", E.imag, lambda g, out, x: E.complex(0, g), ref=np.imag, dtypes="c", doc="The imaginary part, as a copy.")
 complex = elementwise("complex(Tensor real, Tensor imag) -> Tensor", E.complex, lambda g, out, a, b: (E.real(g), E.imag(g)),
                       ref=lambda a, b: a + 1j * b, dtypes="f", doc="The complex numbers with these real and imaginary parts.")
-atan2 = elementwise("atan2(Tensor self, Tensor other) -> Tensor", E.atan2, lambda g, out, a, b: (g * b / (a * a + b * b), -(g * a) / (a * a + b * b)),
+atan2 = elementwise("atan2(Tensor self, Tensor other) -> Tensor", E.atan2, lambda g, out, a, b: _atan2_vjp(g, a, b),
                     promote=TO_FLOAT, ref=np.arctan2, dtypes="bif", doc="Angle of the point (other, self).")
+
+
+def _atan2_vjp(g, a, b):  # type: ignore[no-untyped-def]  # Exprs
+    """0 at the origin, where the angle has no derivative."""
+    r = a * a + b * b
+    g = E.where(E.eq(r, 0), 0.0, g / r)
+    return g * b, -(g * a)
+
+
 hypot = elementwise("hypot(Tensor self, Tensor other) -> Tensor", E.hypot, lambda g, out, a, b: (g * a / out, g * b / out), ref=np.hypot, dtypes="f",
                     doc="sqrt(self**2 + other**2) without overflow.")
 copysign = elementwise("copysign(Tensor self, Tensor other) -> Tensor", E.copysign,

@@ -28,14 +28,20 @@ def takes_numbers(op: Op) -> bool:
 def resolve(ops: Sequence[Op], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Op, tuple[Any, ...]]:
     """The first overload that the arguments fit, with the bound arguments. TypeError that says why none does."""
     reasons = []
+    unset = {k for k, v in kwargs.items() if v is None} if len(ops) > 1 else ()
     for op in ops:
-        try:
-            return op, S.bind(op.schema, args, kwargs, takes_numbers(op))
+        try:  # None for what only other overloads know (``rounding_mode=None``) is as good as not given
+            own = {k: v for k, v in kwargs.items() if k not in unset or _knows(op, k) or not any(_knows(o, k) for o in ops)} if unset else kwargs
+            return op, S.bind(op.schema, args, own, takes_numbers(op))
         except S.Mismatch as e:
             reasons.append(str(e))
     if len(reasons) == 1:
         raise TypeError(reasons[0])
     raise TypeError(f"{ops[0].schema.name}: no overload takes these arguments:\n  " + "\n  ".join(f"{o.schema.text}: {r}" for o, r in zip(ops, reasons, strict=True)))
+
+
+def _knows(op: Op, name: str) -> bool:
+    return any(p.name == name for p in op.schema.params)
 
 
 def run(op: Op, args: tuple[Any, ...], out: Any) -> Any:
@@ -44,7 +50,9 @@ def run(op: Op, args: tuple[Any, ...], out: Any) -> Any:
         out = (out,)
     if op.kind.name == "COMPOSITE":
         result = op.body(*args)
-        return result if out is None else copy_results(op, result, out)
+        if out is not None:
+            return copy_results(op, result, out)
+        return named(op, result) if len(op.schema.returns) > 1 else result
     result = call(op, args, out)
     return result if len(op.schema.returns) == 1 else named(op, result)
 
@@ -59,9 +67,11 @@ def copy_results(op: Op, result: Any, out: tuple[Tensor, ...]) -> Any:
     return out[0] if len(out) == 1 else named(op, out)
 
 
-def _named_repr(self: Any) -> str:
-    fields = ",\n".join(f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True))
-    return f"{type(self).__module__}.{type(self).__name__}(\n{fields})"
+def _named_text(start: str, separator: str) -> Callable[[Any], str]:
+    def text(self: Any) -> str:
+        fields = separator.join(f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True))
+        return f"torch.return_types.{type(self).__name__}({start}{fields})"  # scripts compare and parse PyTorch's text
+    return text
 
 
 _tuples: dict[str, type] = {}
@@ -72,9 +82,9 @@ def named(op: Op, result: Any) -> Any:
     cls = _tuples.get(op.schema.name)
     if cls is None:
         from collections import namedtuple
-        cls = _tuples[op.schema.name] = namedtuple(op.schema.name, op.schema.returns)  # type: ignore[misc]  # names come from the schema
+        cls = _tuples[op.schema.name] = namedtuple(op.schema.name, op.schema.returns)
         cls.__module__ = "tensorx.return_types"
-        cls.__repr__ = _named_repr  # type: ignore[method-assign, assignment]
+        cls.__repr__, cls.__str__ = _named_text("", ", "), _named_text("\n", ",\n")
     return cls(*result)
 
 

@@ -26,8 +26,8 @@ _move = row("_move(Tensor self, Device device) -> Tensor", TRANSFER, None, lambd
 copy = elementwise("copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", lambda a, b, nb: b, lambda g, out, a, b, nb: (zero(g), g),
                    promote=KEEP, ref=lambda a, b: np.broadcast_to(b, a.shape), samples=lambda t: [(t((3, 4)), t((4,)))],
                    doc="The values of src in the shape and dtype of self.")
-fill = elementwise("fill(Tensor self, Scalar value) -> Tensor", lambda x, v: v, lambda g, out, x, v: zero(g), promote=KEEP,
-                   ref=lambda x, value: np.full_like(x, value), samples=lambda t: [(t((3, 4)), 2.5)], doc="Every element replaced by value.")
+fill = elementwise("fill(Tensor self, Tensor value) -> Tensor", lambda x, v: v, lambda g, out, x, v: (zero(g), g), promote=KEEP,
+                   ref=lambda x, value: np.full_like(x, value), samples=lambda t: [(t((3, 4)), 2.5), (t((3, 4)), t(()))], doc="Every element replaced by value.")
 zero_ = elementwise("zero(Tensor self) -> Tensor", lambda x: E.const(0, x.dtype), lambda g, out, x: zero(g), promote=KEEP, ref=np.zeros_like,
                     doc="Every element replaced by zero.")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from tensorx import dtypes
 from tensorx.devices import registry
 from tensorx.dtypes import dtype as DType
-from tensorx.errors import ShapeError
+from tensorx.errors import BadValue, ShapeError
 from tensorx.ops import expr as E
 from tensorx.ops.families import row
 from tensorx.ops.kinds.create import CREATE
@@ -78,11 +79,11 @@ def full(size: Any, fill_value: Any, *, out: Tensor | None = None, dtype: DType 
     shape = _shape((size,) if not isinstance(size, int) else (size,))
     if out is not None:
         from tensorx.ops.dispatch import call
-        return call(_full, (shape, value, d, out.device), (out,))  # type: ignore[no-any-return]
+        return call(_full, (shape, value, d, out.device), (out,))
     return _made(_full(shape, value, dtype=d, device=resolve(device)), requires_grad)
 
 
-def _filled(name: str, value: int) -> Any:
+def _filled(name: str, value: int) -> Callable[..., Tensor]:
     def f(*size: Any, out: Tensor | None = None, dtype: DType | None = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
           pin_memory: bool = False, names: Any = None, memory_format: Any = None, **kw: Any) -> Tensor:
         if "size" in kw:
@@ -174,13 +175,15 @@ def arange(*args: Any, out: Tensor | None = None, dtype: DType | None = None, la
         raise TypeError("arange: argument 'end' is missing")
     if by == 0:
         raise RuntimeError("step must be nonzero")
+    if not all(map(math.isfinite, (first, last))):
+        raise RuntimeError(f"unsupported range: {first} -> {last}")
     if (last - first) * by < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     d = dtype or (dtypes.int64 if all(isinstance(x, int | np.integer) for x in (first, last, by)) else dtypes.get_default_dtype())
     integers = all(isinstance(x, int) for x in (first, last, by))
     n = max(0, -((first - last) // by) if integers else math.ceil((last - first) / by))
     result = _range((n,), first, by, dtype=d, device=resolve(device))
-    return _made(result, requires_grad) if out is None else out.resize_(n).copy_(result)  # type: ignore[attr-defined]
+    return _made(result, requires_grad) if out is None else out.resize_(n).copy_(result)
 
 
 def linspace(start: Any, end: Any, steps: int, *, out: Tensor | None = None, dtype: DType | None = None, layout: Any = None, device: Any = None,
@@ -197,7 +200,7 @@ def linspace(start: Any, end: Any, steps: int, *, out: Tensor | None = None, dty
     work = d if d.kind >= dtypes.FLOAT else dtypes.get_default_dtype()
     step = (end - start) / (steps - 1) if steps > 1 else 0
     result = _linspace((steps,), start, end if steps > 1 else start, step, steps / 2, dtype=work, device=resolve(device))
-    return _made(result.to(d), requires_grad)  # type: ignore[attr-defined]
+    return _made(result.to(d), requires_grad)
 
 
 def eye(n: int, m: int | None = None, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False, layout: Any = None) -> Tensor:
@@ -212,7 +215,7 @@ def eye(n: int, m: int | None = None, *, dtype: DType | None = None, device: Any
     d, dev = dtype or dtypes.get_default_dtype(), resolve(device)
     out = zeros(n, m, dtype=d, device=dev)
     if min(n, m):
-        out.diagonal().fill_(1)  # type: ignore[attr-defined]
+        out.diagonal().fill_(1)
     return _made(out, requires_grad)
 
 
@@ -226,12 +229,14 @@ def _infer(data: Any) -> tuple[np.ndarray[Any, Any], DType]:
     if arr.dtype == object:
         flat = arr.ravel()
         if flat.size and all(isinstance(x, int) for x in flat):
-            raise RuntimeError("Overflow when unpacking long")
+            raise BadValue("Overflow when unpacking long long")
+        if not flat.size or flat[0] is None or isinstance(flat[0], dict):
+            raise RuntimeError(f"Could not infer dtype of {type(flat[0] if flat.size else data).__name__}")
         raise TypeError(f"tensor: argument 'data' must hold numbers; got {type(flat[0] if flat.size else data).__name__}")
     if arr.dtype.kind in "US":
         raise TypeError(f"new(): invalid data type '{type(data).__name__ if isinstance(data, str) else 'str'}'")
     if arr.dtype == np.uint64 and not isinstance(data, np.ndarray | np.generic):
-        raise RuntimeError("Overflow when unpacking long long")
+        raise BadValue("Overflow when unpacking long long")
     if arr.dtype.kind == "f" and not _has_numpy(data):
         return arr, dtypes.get_default_dtype()
     if arr.dtype.kind == "c" and not _has_numpy(data):
@@ -242,6 +247,14 @@ def _infer(data: Any) -> tuple[np.ndarray[Any, Any], DType]:
         raise TypeError(f"can't convert np.ndarray of type {arr.dtype}. The only supported types are: "
                         f"{', '.join(str(d.np) for d in dtypes.ALL)}.")
     return arr, dtypes.FROM_NUMPY[arr.dtype]
+
+
+def _check_range(arr: np.ndarray[Any, Any], d: DType) -> None:
+    """BadValue for a Python number that an integer dtype cannot hold. Negative ones wrap around in unsigned dtypes, as in PyTorch."""
+    info = np.iinfo(d.np)
+    low, high = arr.min().item(), arr.max().item()  # NaN is neither at least nor at most anything
+    if not (low >= (info.min if d.is_signed else -info.max) and high <= info.max):
+        raise BadValue(f"value cannot be converted to type {d.name} without overflow")
 
 
 def _has_numpy(data: Any) -> bool:
@@ -258,7 +271,7 @@ def tensor(data: Any, *, dtype: DType | None = None, device: Any = None, require
     tensorx.int64
     """
     if isinstance(data, Tensor):
-        out = data.detach().to(device or data.device, dtype or data.dtype, copy=True)  # type: ignore[attr-defined]
+        out = data.detach().to(device or data.device, dtype or data.dtype, copy=True)
         return _made(out, requires_grad)
     if isinstance(data, list | tuple) and _holds_tensor(data):
         data = _unwrap(data)
@@ -267,10 +280,8 @@ def tensor(data: Any, *, dtype: DType | None = None, device: Any = None, require
     if target.kind < dtypes.COMPLEX and arr.dtype.kind == "c":
         raise TypeError("value cannot be converted to a real dtype without discarding its imaginary part")
     with np.errstate(all="ignore"):
-        if target.kind == dtypes.INT and arr.dtype.kind in "iu" and arr.size and target.itemsize < 8:
-            info = np.iinfo(target.np)
-            if isinstance(data, int) and not info.min <= data <= info.max:
-                raise RuntimeError(f"value cannot be converted to type {target.name} without overflow")
+        if target.kind == dtypes.INT and arr.dtype.kind in "iuf" and arr.size and not _has_numpy(data):
+            _check_range(arr, target)
         arr = arr.astype(target.np)
     return _made(from_host(arr, target, resolve(device)), requires_grad)
 
@@ -294,11 +305,11 @@ def as_tensor(data: Any, dtype: DType | None = None, device: Any = None) -> Tens
     tensor([5., 0.])
     """
     if isinstance(data, Tensor):
-        return data.to(device or data.device, dtype or data.dtype)  # type: ignore[attr-defined, no-any-return]
+        return data.to(device or data.device, dtype or data.dtype)
     dev = resolve(device)
     if isinstance(data, np.ndarray) and dev.type == "cpu" and all(s >= 0 for s in data.strides) and data.flags.writeable:
         t = from_numpy(data)
-        return t if dtype is None else t.to(dtype)  # type: ignore[attr-defined, no-any-return]
+        return t if dtype is None else t.to(dtype)
     return tensor(data, dtype=dtype, device=dev)
 
 

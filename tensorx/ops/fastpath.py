@@ -28,6 +28,7 @@ from tensorx.storage import Storage
 from tensorx.tensor import CONTIGUOUS, CPU, ZERO_DIM, Tensor, key_of
 
 ndarray = np.ndarray
+EVERYTHING = 1 << 62  # without a compiler no work is too large for NumPy
 _new_tensor, _new_storage, _new_node = Tensor.__new__, Storage.__new__, ElementwiseNode.__new__
 
 
@@ -46,6 +47,7 @@ class Entry:
     def const(self, value: Any) -> Any:
         """A Python number as a 0-d array of the plan's dtype; kept, unless it is a zero (0.0 and -0.0 are one key) or there are many."""
         d = self.const_dtype
+        assert d is not None  # a plan with a number
         array = np.array(wrapped_int(value, d) if d.kind == 1 else value, d.np)
         if value and len(self.consts) < 256:
             self.consts[value] = array
@@ -60,8 +62,9 @@ def learn(op: Op, args: tuple[Any, ...], key: Any) -> None:
     program, used = plan.program(op.schema.name, plan.stores)
     device = tensors[0].device
     plain = all(t.device is device and t._key & CONTIGUOUS for t in tensors) and any(t._shape for t in tensors)
-    if plain and len(plan.stores) == 1 and used == tuple(range(len(tensors))) and not program.indexed and len(plan.scalars) == len(values):
-        op.fast[key] = Entry(op, plan, program, plan.stores[0], program.small if use_numpy(device, 1) else -1)
+    if plain and not plan.guards and len(plan.stores) == 1 and used == tuple(range(len(tensors))) and not program.indexed and len(plan.scalars) == len(values):
+        limit = next((n for n in (EVERYTHING, program.small) if use_numpy(device, n, program.small)), -1)
+        op.fast[key] = Entry(op, plan, program, plan.stores[0], limit)
 
 
 def _result(r: Any, entry: Entry) -> Tensor:
@@ -131,7 +134,7 @@ def unary(op: Op) -> Callable[[Tensor], Tensor]:
         else:
             out = _kernel(entry, (self,), ())
         if out is None:
-            return call(op, (self, *rest))  # type: ignore[no-any-return]
+            return call(op, (self, *rest))
         if self._rg and state.grad and op.differentiable:
             _record(entry, (self,), (), out)
         return out

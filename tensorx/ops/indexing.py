@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tensorx import dtypes
-from tensorx.errors import ShapeError
+from tensorx.errors import BadIndex, DTypeError, ShapeError
 from tensorx.ops import layout
 from tensorx.ops.families import composite, row
 from tensorx.ops.kinds.index import PUT, TAKE, Index, Put, Take
@@ -34,8 +34,8 @@ def _long(t: Tensor, op: str) -> Tensor:
     if t.dtype in (dtypes.int64, dtypes.int32):
         return t
     if t.dtype.kind != dtypes.INT:
-        raise IndexError(f"{op}: tensors used as indices must be long, int, byte or bool tensors; got {t.dtype.name}")
-    return t.long()  # type: ignore[attr-defined, no-any-return]
+        raise BadIndex(f"{op}: tensors used as indices must be long, int, byte or bool tensors; got {t.dtype.name}")
+    return t.long()
 
 
 def _along(op: str, t: Tensor, dim: int, index: Tensor, shape: Ints) -> tuple[Ints, list[Index]]:
@@ -44,6 +44,8 @@ def _along(op: str, t: Tensor, dim: int, index: Tensor, shape: Ints) -> tuple[In
     n = len(shape)
     d = normalize_dim(dim, n, op)
     own = t._get_strides() if t._shape else (1,) * n
+    if not n:
+        return (), [Index(index, (), t._shape[0] if t._shape else 1, own[0] if own else 1)]
     strides = tuple(0 if i == d else s for i, s in enumerate(own))
     step = index._get_strides() if index._shape else (0,) * n
     return strides, [Index(index, step, t._shape[d] if t._shape else 1, own[d] if n else 1)]
@@ -97,6 +99,9 @@ def _index_body(t: Tensor, indices: Sequence[Tensor | None]) -> Take:
 
 def _index_put_body(t: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool) -> Put:
     shape, strides, found = advanced("index_put", t, indices)
+    if values.dtype is not t.dtype:
+        raise DTypeError(f"index_put: Index put requires the source and destination dtypes match, got {t.dtype.name} for the destination and "
+                         f"{values.dtype.name} for the source.")
     if layout.broadcast_shapes("index_put", values._shape, shape) != shape:
         raise ShapeError(f"shape mismatch: value tensor of shape {list(values._shape)} cannot be broadcast to indexing result of shape {list(shape)}")
     return Put(values, shape, strides, found, "add" if accumulate else "none")
@@ -123,7 +128,7 @@ def _scatter(op: str, accumulate: str) -> Any:
     def body(t: Tensor, dim: int, index: Tensor, src: Any) -> Put:
         if not isinstance(src, Tensor):
             from tensorx.ops import factories
-            src = factories.full((), src, dtype=t.dtype, device=t.device).expand(index._shape)  # type: ignore[attr-defined]
+            src = factories.full((), src, dtype=t.dtype, device=t.device).expand(index._shape)
         _check_along(op, t, dim, index, src)
         if src.dtype is not t.dtype:
             raise RuntimeError(f"{op}(): Expected self.dtype to be equal to src.dtype")
@@ -135,9 +140,11 @@ def _scatter(op: str, accumulate: str) -> Any:
 
 def _index_add_body(t: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Any) -> Put:
     shape, strides, found = _vector("index_add", t, dim, index)
+    if source.dtype is not t.dtype:
+        raise DTypeError(f"index_add: self ({t.dtype.name}) and source ({source.dtype.name}) must have the same scalar type")
     if source._shape != shape and t._shape:
         raise ShapeError(f"index_add(): source shape {list(source._shape)} must match self shape {list(t._shape)} with {list(index._shape)} along dimension {dim}")
-    return Put(source if alpha == 1 else source.detach() * alpha, shape, strides, found, "add")  # type: ignore[operator]
+    return Put(source if alpha == 1 else source.detach() * alpha, shape, strides, found, "add")
 
 
 def _zeros(meta: Any, like: Tensor) -> Tensor:
@@ -152,8 +159,8 @@ def _slice_to(g: Tensor, index: Tensor, meta: Any) -> Tensor:
     whole = _zeros(meta, g)
     part = whole
     for d, n in enumerate(index._shape):
-        part = part.narrow(d, 0, n)  # type: ignore[attr-defined]
-    part.copy_(g)  # type: ignore[attr-defined]
+        part = part.narrow(d, 0, n)
+    part.copy_(g)
     return whole
 
 
@@ -179,7 +186,7 @@ def _ref_index_put(x: Any, indices: Any, values: Any, accumulate: bool = False) 
     out = np.array(x)
     at = tuple(slice(None) if i is None else i for i in indices)
     if accumulate:
-        np.add.at(out, at, values)
+        np.add.at(out, at, values)  # type: ignore[arg-type]  # NumPy's stubs know no mixed index tuples
     else:
         out[at] = values
     return out
@@ -238,7 +245,7 @@ def _embedding_body(weight: Tensor, indices: Tensor, padding_idx: int, scale: bo
 
 def _embedding_vjp(g: Tensor, weight_meta: Any, indices: Tensor, padding_idx: int) -> tuple[Tensor, None]:
     if padding_idx >= 0:
-        g = g.masked_fill((indices == padding_idx).unsqueeze(-1), 0)  # type: ignore[attr-defined, union-attr]
+        g = g.masked_fill((indices == padding_idx).unsqueeze(-1), 0)
     return index_put(_zeros(weight_meta, g), (indices,), g, True), None
 
 
@@ -256,12 +263,12 @@ def flip(x: Tensor, dims: Sequence[int]) -> Tensor:
         if x._shape:
             n = x._shape[d]
             x = index_select(x, d, factories._range((n,), n - 1, -1, dtype=dtypes.int64, device=x.device))
-    return x.clone() if not dims or not x._shape else x  # type: ignore[attr-defined]
+    return x.clone() if not dims or not x._shape else x
 
 
 def _split_key(t: Tensor, key: Any) -> tuple[Tensor, list[Tensor | None] | None]:
     """Apply the basic parts of a key as views; answer what is left for index tensors (None if nothing)."""
-    items = list(key) if isinstance(key, tuple) else [key]
+    items = list(key) if isinstance(key, tuple) or _is_nested(key) else [key]
     items = [_as_index(t, k) for k in items]
     wanted = sum(len(k._shape) if isinstance(k, Tensor) and k.dtype is dtypes.bool_ and k._shape else 0 if k is None or k is Ellipsis or isinstance(k, bool) or (
         isinstance(k, Tensor) and k.dtype is dtypes.bool_) else 1 for k in items)
@@ -273,12 +280,12 @@ def _split_key(t: Tensor, key: Any) -> tuple[Tensor, list[Tensor | None] | None]
     advanced_at: dict[int, Tensor] = {}
     for k in items:
         if k is None:
-            view = view.unsqueeze(d)  # type: ignore[attr-defined]
+            view = view.unsqueeze(d)
             d += 1
         elif k is Ellipsis:
             d += len(t._shape) - wanted
         elif isinstance(k, bool):
-            view = view.unsqueeze(d)  # type: ignore[attr-defined]
+            view = view.unsqueeze(d)
             advanced_at[d] = _bool_index(t, k)
             d += 1
         elif isinstance(k, slice):
@@ -287,12 +294,17 @@ def _split_key(t: Tensor, key: Any) -> tuple[Tensor, list[Tensor | None] | None]
         elif isinstance(k, Tensor):
             d = _advance(view, d, k, advanced_at)
             if not k._shape and k.dtype is dtypes.bool_:
-                view = view.unsqueeze(d - 1)  # type: ignore[attr-defined]
+                view = view.unsqueeze(d - 1)
         else:
-            view = view.select(d, k)  # type: ignore[attr-defined]
+            view = view.select(d, k)
     if not advanced_at:
         return view, None
     return view, [advanced_at.get(i) for i in range(max(advanced_at) + 1)]
+
+
+def _is_nested(key: Any) -> bool:
+    """A list that holds sequences, slices, None, ... counts as the tuple of them, as in PyTorch."""
+    return isinstance(key, list) and len(key) < 32 and any(k is None or k is Ellipsis or isinstance(k, list | tuple | slice | Tensor | np.ndarray) for k in key)
 
 
 def _bool_index(t: Tensor, k: bool) -> Tensor:
@@ -311,7 +323,7 @@ def _advance(view: Tensor, d: int, k: Tensor, advanced_at: dict[int, Tensor]) ->
     for i, n in enumerate(k._shape):
         if d + i < len(view._shape) and view._shape[d + i] != n:
             raise IndexError(f"The shape of the mask {list(k._shape)} at index {i} does not match the shape of the indexed tensor {list(view._shape)} at index {d + i}")
-    for i, column in enumerate(k.nonzero().unbind(1)):  # type: ignore[attr-defined]
+    for i, column in enumerate(k.nonzero().unbind(1)):
         advanced_at[d + i] = column
     return d + len(k._shape)
 
@@ -321,8 +333,8 @@ def _sliced(view: Tensor, d: int, k: slice) -> Tensor:
     if step is not None and step <= 0:
         raise ValueError("step must be greater than zero")
     if start in (None, 0) and stop is None and step in (None, 1):
-        return view.slice(d, None, None, 1)  # type: ignore[attr-defined, no-any-return]
-    return view.slice(d, start, stop, step or 1)  # type: ignore[attr-defined, no-any-return]
+        return view.slice(d, None, None, 1)
+    return view.slice(d, start, stop, step or 1)
 
 
 def _as_index(t: Tensor, k: Any) -> Any:
@@ -332,17 +344,17 @@ def _as_index(t: Tensor, k: Any) -> Any:
     if isinstance(k, Tensor):
         if k.dtype.kind == dtypes.INT and not k._shape and not isinstance(k, bool):
             return k if k.device.type != "cpu" else int(k.item())
-        k = k.bool() if k.dtype is dtypes.uint8 else k  # type: ignore[attr-defined]
+        k = k.bool() if k.dtype is dtypes.uint8 else k
         if k.dtype.kind > dtypes.INT:
             raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors; got {k.dtype.name}")
-        return k.to(t.device) if k.device is not t.device else k  # type: ignore[attr-defined]
+        return k.to(t.device) if k.device is not t.device else k
     if isinstance(k, numbers.Integral) or (hasattr(k, "__index__") and not isinstance(k, np.ndarray)):
         return int(k.__index__())
     if isinstance(k, list | tuple | range | np.ndarray):
         from tensorx.ops import factories
         found = factories.tensor(np.asarray(k) if not isinstance(k, list | tuple) or not k else list(k), device=t.device)
         if not isinstance(k, np.ndarray) and not found.numel():
-            found = found.long()  # type: ignore[attr-defined]
+            found = found.long()
         return _as_index(t, found) if found.dtype.kind <= dtypes.INT else _bad_key(k)
     return _bad_key(k)
 
@@ -356,29 +368,36 @@ def getitem(self: Tensor, key: Any) -> Tensor:
     """``x[key]`` with Python's and NumPy's indices: views for basic keys, copies for index tensors and masks."""
     view, indices = _split_key(self, key)
     if indices is None:
-        return view if view is not self else self.view(self._shape) if self._shape else self.view(())  # type: ignore[attr-defined]
-    return index(view, tuple(indices))  # type: ignore[no-any-return]
+        return view if view is not self else self.view(self._shape) if self._shape else self.view(())
+    return index(view, tuple(indices))
 
 
 def setitem(self: Tensor, key: Any, value: Any) -> None:
     """``x[key] = value``: in place, recorded."""
     from tensorx.ops import factories
     if isinstance(key, Tensor) and key.dtype is dtypes.bool_ and key._shape == self._shape and not isinstance(value, Tensor) and key._shape:
-        self.masked_fill_(key, value)  # type: ignore[attr-defined]
+        self.masked_fill_(key, value)
         return
     view, indices = _split_key(self, key)
+    if value is None or isinstance(value, str):
+        raise TypeError(f"can't assign a {type(value).__name__} to a {self.dtype.name} tensor")
     if not isinstance(value, Tensor):
         value = factories.tensor(value, dtype=self.dtype, device=self.device)
     elif value.device is not self.device:
         if value._shape:
             raise RuntimeError(f"expected value to be on {self.device}, but got {value.device}")
-        value = value.to(self.device)  # type: ignore[attr-defined]
+        value = value.to(self.device)
     if indices is None:
         while len(value._shape) > len(view._shape) and value._shape[0] == 1:
             value = value.squeeze(0)
-        view.copy_(value)  # type: ignore[attr-defined]
+        view.copy_(value)
         return
-    view.index_put_(tuple(indices), value.to(self.dtype))  # type: ignore[attr-defined]
+    view.index_put_(tuple(indices), value if value._shape else value.to(self.dtype))
+
+
+def masked_positions(mask: Tensor) -> tuple[Tensor, ...]:
+    """Index tensors, one a dimension, of the places where ``mask`` is true; none for a zero-dim mask."""
+    return tuple(mask.nonzero().unbind(1)) if mask._shape else ()
 
 
 METHODS = {"__getitem__": getitem, "__setitem__": setitem}
@@ -393,7 +412,7 @@ def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
     """
     from tensorx.ops.dispatch import call
     found = tuple(c for i in indices for c in (i.nonzero().unbind(1) if i is not None and i.dtype is dtypes.bool_ else (i,)))
-    return call(index_put, (self, found, values, accumulate), (self,))  # type: ignore[no-any-return]
+    return call(index_put, (self, found, values, accumulate), (self,))
 
 
 METHODS["index_put_"] = index_put_

@@ -6,8 +6,8 @@ of the call, so a recorded call replays to the same bits.
 
 from __future__ import annotations
 
-import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ import numpy as np
 from tensorx import dtypes
 from tensorx.devices import registry
 from tensorx.dtypes import dtype as DType
+from tensorx.errors import ShapeError
+from tensorx.locks import Lock
 from tensorx.ops import expr as E
 from tensorx.ops import factories, philox
 from tensorx.ops.dispatch import call
@@ -22,6 +24,8 @@ from tensorx.ops.families import elementwise, row
 from tensorx.ops.kinds.create import CREATE
 from tensorx.ops.table import KEEP, NONDIFF
 from tensorx.tensor import Tensor
+
+_lock = Lock()  # of every generator's seed and offset
 
 
 class Generator:
@@ -35,14 +39,14 @@ class Generator:
 
     def __init__(self, device: Any = "cpu") -> None:
         self.device = registry.device(device)
-        self._lock = threading.Lock()
         self._seed, self._offset = 67280421310721, 0
 
     def manual_seed(self, seed: int) -> Generator:
         """Restart from ``seed`` (any 64-bit integer)."""
         if not -(2**63) <= int(seed) < 2**64:
             raise RuntimeError("Overflow when unpacking long")
-        self._seed, self._offset = int(seed) % 2**64, 0
+        with _lock.mutex:
+            self._seed, self._offset = int(seed) % 2**64, 0
         return self
 
     def seed(self) -> int:
@@ -57,19 +61,22 @@ class Generator:
 
     def reserve(self) -> tuple[int, int]:
         """(seed, offset) for one draw."""
-        with self._lock:
-            offset = self._offset
+        with _lock.mutex:
+            seed, offset = self._seed, self._offset
             self._offset = offset + 1
-        return self._seed, offset
+        return seed, offset
 
     def get_state(self) -> Tensor:
         """Seed and offset as a uint8 tensor."""
-        return factories.tensor(np.array([self._seed, self._offset], np.uint64).view(np.uint8), device="cpu")
+        with _lock.mutex:
+            state = np.array([self._seed, self._offset], np.uint64)
+        return factories.tensor(state.view(np.uint8), device="cpu")
 
     def set_state(self, new_state: Tensor) -> Generator:
         """Continue from a state that `get_state` gave."""
         seed, offset = new_state.numpy().view(np.uint64).tolist()
-        self._seed, self._offset = seed, offset
+        with _lock.mutex:
+            self._seed, self._offset = seed, offset
         return self
 
     def clone_state(self) -> Generator:
@@ -121,7 +128,12 @@ def get_rng_state() -> Tensor:
 
 
 def set_rng_state(new_state: Tensor) -> None:
-    """Set the default generator's state (see `get_rng_state`)."""
+    """Set the default generator's state (see `get_rng_state`).
+
+    >>> import tensorx as tx
+    >>> state = tx.get_rng_state()
+    >>> tx.set_rng_state(state)
+    """
     default_generator.set_state(new_state)
 
 
@@ -175,14 +187,14 @@ def dropout(input: Tensor, p: float = 0.5, train: bool = True, *, inplace: bool 
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not train or p == 0 or not input.numel():
-        return input if inplace else input.clone() if p == 0 and train else input  # type: ignore[attr-defined]
+        return input if inplace else input.clone() if p == 0 and train else input
     if p == 1:
-        return input.mul_(0) if inplace else input * 0  # type: ignore[attr-defined, operator, no-any-return]
+        return input.mul_(0) if inplace else input * 0
     args = (input, p, *reserve(None))
-    return call(native_dropout, args, (input,) if inplace else None)  # type: ignore[no-any-return]
+    return call(native_dropout, args, (input,) if inplace else None)
 
 
-def _draw(name: str, op: Any, first: Any, second: Any, summary: str) -> Any:
+def _draw(name: str, op: Any, first: Any, second: Any, summary: str) -> Callable[..., Tensor]:
     def f(*size: Any, generator: Generator | None = None, out: Tensor | None = None, dtype: DType | None = None, layout: Any = None, device: Any = None,
           requires_grad: bool = False, pin_memory: bool = False, names: Any = None, **kw: Any) -> Tensor:
         if "size" in kw:
@@ -193,7 +205,7 @@ def _draw(name: str, op: Any, first: Any, second: Any, summary: str) -> Any:
         shape = factories._shape(size)
         keys = (*reserve(generator), d, factories.resolve(device))
         result = call(op, (shape, first, second, *keys), None if out is None else (out,))
-        return result.requires_grad_() if requires_grad else result  # type: ignore[no-any-return]
+        return result.requires_grad_() if requires_grad else result
     f.__name__ = f.__qualname__ = name
     f.__doc__ = f"{summary}\n\n    >>> import tensorx\n    >>> tensorx.{name}(2, 3).shape\n    tensorx.Size([2, 3])\n    "
     return f
@@ -222,7 +234,7 @@ def randint(*args: Any, generator: Generator | None = None, out: Tensor | None =
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     d = dtype or dtypes.int64
     call_args = (factories._shape((size,)), low, high - low, *reserve(generator), d, factories.resolve(device))
-    return call(_randint, call_args, None if out is None else (out,))  # type: ignore[no-any-return]
+    return call(_randint, call_args, None if out is None else (out,))
 
 
 def randperm(n: int, *, generator: Generator | None = None, out: Tensor | None = None, dtype: DType | None = None, layout: Any = None, device: Any = None,
@@ -233,8 +245,10 @@ def randperm(n: int, *, generator: Generator | None = None, out: Tensor | None =
     >>> tensorx.randperm(4).sort().values
     tensor([0, 1, 2, 3])
     """
+    if n < 0:
+        raise ShapeError(f"randperm: argument 'n' must not be negative; got {n}")
     keys = call(_randint, ((n,), 0, 2**63 - 1, *reserve(generator), dtypes.int64, factories.resolve(device)))
-    return keys.argsort(stable=True).to(dtype or dtypes.int64)  # type: ignore[no-any-return]
+    return keys.argsort(stable=True).to(dtype or dtypes.int64)
 
 
 def bernoulli(input: Tensor, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
@@ -244,7 +258,12 @@ def bernoulli(input: Tensor, *, generator: Generator | None = None, out: Tensor 
     >>> tensorx.bernoulli(tensorx.tensor([0., 1.]))
     tensor([0., 1.])
     """
-    return call(_bernoulli, (input, *reserve(generator)), None if out is None else (out,))  # type: ignore[no-any-return]
+    return call(_bernoulli, (input, *reserve(generator)), None if out is None else (out,))
+
+
+def _check_std(std: float) -> None:
+    if not std >= 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
 
 
 def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, dtype: DType | None = None, device: Any = None) -> Tensor:
@@ -254,19 +273,23 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Gene
     >>> tensorx.normal(0.0, 1.0, (2,)).shape
     tensorx.Size([2])
     """
+    if not isinstance(std, Tensor):
+        _check_std(std)
+    elif std.device.type == "cpu" and not bool((std.detach() >= 0).all()):
+        raise RuntimeError("normal expects all elements of std >= 0.0")
     if isinstance(mean, Tensor) or isinstance(std, Tensor):
         like = mean if isinstance(mean, Tensor) else std
         from tensorx.ops.layout import broadcast_shapes
         shape = broadcast_shapes("normal", *(x._shape for x in (mean, std) if isinstance(x, Tensor)))
-        return randn(shape, generator=generator, dtype=like.dtype, device=like.device) * std + mean  # type: ignore[no-any-return]
+        return randn(shape, generator=generator, dtype=like.dtype, device=like.device) * std + mean
     args = (factories._shape((size,)), mean, std, *reserve(generator), dtype or dtypes.get_default_dtype(), factories.resolve(device))
-    return call(_normal, args)  # type: ignore[no-any-return]
+    return call(_normal, args)
 
 
-def _like(name: str) -> Any:
+def _like(name: str) -> Callable[..., Tensor]:
     def f(input: Tensor, *, dtype: DType | None = None, layout: Any = None, device: Any = None, requires_grad: bool = False, generator: Any = None,
           memory_format: Any = None) -> Tensor:
-        return globals()[name](input._shape, dtype=dtype or input.dtype, device=device or input.device, requires_grad=requires_grad, generator=generator)  # type: ignore[no-any-return]
+        return globals()[name](input._shape, dtype=dtype or input.dtype, device=device or input.device, requires_grad=requires_grad, generator=generator)
     f.__name__ = f.__qualname__ = name + "_like"
     f.__doc__ = f"`{name}` in the shape, dtype and device of ``input``.\n\n    >>> import tensorx\n    >>> tensorx.{name}_like(tensorx.zeros(2)).shape\n    tensorx.Size([2])\n    "
     return f
@@ -279,7 +302,7 @@ def _fill(op: Any, summary: str, *defaults: float) -> Any:
     def f(self: Tensor, *args: Any, generator: Generator | None = None, **kw: Any) -> Tensor:
         values = [*args, *kw.values()]
         values += defaults[len(values):]
-        return call(op, (self._shape, *values, *reserve(generator), self.dtype, self.device), (self,))  # type: ignore[no-any-return]
+        return call(op, (self._shape, *values, *reserve(generator), self.dtype, self.device), (self,))
     f.__doc__ = summary
     return f
 
@@ -290,13 +313,15 @@ def random_(self: Tensor, from_: int = 0, to: int | None = None, *, generator: G
         from_, to = 0, from_
     if to is None:
         to = 2**24 if self.dtype is dtypes.float32 else int(np.iinfo(self.dtype.np).max) if self.dtype.kind == dtypes.INT else 2
-    return call(_randint, (self._shape, from_, to - from_, *reserve(generator), self.dtype, self.device), (self,))  # type: ignore[no-any-return]
+    return call(_randint, (self._shape, from_, to - from_, *reserve(generator), self.dtype, self.device), (self,))
 
 
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
     """1 with probability ``p`` (a number or a tensor), else 0, in place."""
+    if not isinstance(p, Tensor) and not 0 <= p <= 1:
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
     probability = p if isinstance(p, Tensor) else factories.full(self._shape, float(p), dtype=dtypes.float32, device=self.device)
-    return self.copy_(bernoulli(probability.expand(self._shape), generator=generator))  # type: ignore[attr-defined, no-any-return]
+    return self.copy_(bernoulli(probability.expand(self._shape), generator=generator))
 
 
 METHODS = {
@@ -305,6 +330,3 @@ METHODS = {
     "exponential_": _fill(_exponential, "Exponential numbers of a rate, in place.", 1.0),
     "random_": random_, "bernoulli_": bernoulli_, "bernoulli": bernoulli,
 }
-PUBLIC: dict[str, Any] = {f.__name__: f for f in (manual_seed, seed, initial_seed, get_rng_state, set_rng_state, dropout, rand, randn, randint, randperm,
-                                                  bernoulli, normal, rand_like, randn_like)}
-PUBLIC |= {"Generator": Generator, "default_generator": default_generator}

@@ -10,7 +10,7 @@ import numpy as np
 from tensorx.ops import expr as E
 from tensorx.ops.families import row
 from tensorx.ops.kinds.rows import REDUCE, ROWWISE
-from tensorx.ops.table import NONDIFF, TO_BOOL, TO_FLOAT, TO_LONG, Op
+from tensorx.ops.table import NONDIFF, TO_FLOAT, TO_LONG, Op
 from tensorx.tensor import Tensor, normalize_dim
 
 
@@ -75,7 +75,10 @@ prod = reduce("prod(Tensor self, int? dim=None, bool keepdim=False, *, ScalarTyp
 
 def _extreme_vjp(g: Tensor, self: Tensor, out: Tensor, self_meta: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Ties share the cotangent equally."""
-    hit = self == restore(out, self_meta, dim, keepdim)
+    best = restore(out, self_meta, dim, keepdim)
+    hit = self == best
+    if self.dtype.is_floating_point:
+        hit = hit | (self.isnan() & best.isnan())
     share = hit.sum(dim if dim is not None else (), keepdim)
     return restore(g / share, self_meta, dim, keepdim).masked_fill(~hit, 0)
 
@@ -104,7 +107,7 @@ def _picked(g: tuple[Tensor, ...], indices: Tensor, self_meta: Any, dim: int, ke
 
 
 def _np_extreme(value: Any, index: Any) -> Any:
-    def ref(x, dim, keepdim=False):  # type: ignore[no-untyped-def]  # arrays
+    def ref(x, dim, keepdim=False):
         return value(x, axis=dim, keepdims=keepdim), index(x, axis=dim, keepdims=keepdim)
     return ref
 
@@ -117,13 +120,18 @@ argmax = reduce("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tenso
                 samples=lambda t: [(t((3, 4)),), *_one_dim(t)], doc="Index of the first largest value; NaN counts as largest.")
 argmin = reduce("argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", lambda x, *_: E.row_argmin(x), ref=np_dims(np.argmin), dtypes="bif",
                 samples=lambda t: [(t((3, 4)),), *_one_dim(t)], doc="Index of the first smallest value; NaN counts as smallest.")
-any = reduce("any(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor", lambda x, *_: E.row_any(E.ne(x, 0)), ref=np_dims(np.any),
-             promote=TO_BOOL, doc="Whether any element is nonzero.")
-all = reduce("all(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor", lambda x, *_: E.row_all(E.ne(x, 0)), ref=np_dims(np.all),
-             promote=TO_BOOL, doc="Whether all elements are nonzero.")
 
 
-def _var(x, dim, correction, keepdim):  # type: ignore[no-untyped-def]  # Exprs
+def _truth(found, x):
+    """bool; uint8 for uint8, as PyTorch keeps it from the days when that was its mask dtype."""
+    return E.cast(found, x.dtype) if x.dtype.code == "u8" else found
+
+
+any = reduce("any(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor", lambda x, *_: _truth(E.row_any(E.ne(x, 0)), x), ref=np_dims(np.any), doc="Whether any element is nonzero.")
+all = reduce("all(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor", lambda x, *_: _truth(E.row_all(E.ne(x, 0)), x), ref=np_dims(np.all), doc="Whether all elements are nonzero.")
+
+
+def _var(x, dim, correction, keepdim):
     """Two passes: the mean, then the squared deviations from it (Chan, Golub, LeVeque 1983)."""
     n = E.count(x.dtype)
     d = x - E.row_sum(x) / n
@@ -143,7 +151,7 @@ var = reduce("var(Tensor self, int[1]? dim=None, *, Scalar? correction=1, bool k
              doc="Variance with Bessel's correction (or another one).")
 
 
-def _logsumexp(x, dim, keepdim):  # type: ignore[no-untyped-def]  # Expr
+def _logsumexp(x, dim, keepdim):
     top = E.row_max(x)
     shift = E.where(E.isinf(top), 0.0, top)
     return E.log(E.row_sum(E.exp(x - shift))) + shift
@@ -160,12 +168,12 @@ logsumexp = reduce("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Te
                    samples=lambda t: [(t((3, 4)), 0), (t((2, 3, 4)), (0, 2), True)], doc="log(sum(exp(self))) without overflow.")
 
 
-def _softmax(x, dim, dtype):  # type: ignore[no-untyped-def]  # Expr
+def _softmax(x, dim, dtype):
     e = E.exp(x - E.row_max(x))
     return e / E.row_sum(e)
 
 
-def _log_softmax(x, dim, dtype):  # type: ignore[no-untyped-def]  # Expr
+def _log_softmax(x, dim, dtype):
     d = x - E.row_max(x)
     return d - E.log(E.row_sum(E.exp(d)))
 

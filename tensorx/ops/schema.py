@@ -162,9 +162,9 @@ def _number(x: Any) -> Any:
 def _int(x: Any) -> Any:
     if x.__class__ is int:
         return x
-    if isinstance(x, bool | np.bool_):
-        return x
     value = _number(x)
+    if isinstance(value, bool):
+        raise Mismatch
     if isinstance(value, numbers.Integral) or hasattr(value, "__index__"):
         return value.__index__()
     raise Mismatch
@@ -206,8 +206,8 @@ def _tensors(x: Any) -> tuple[Any, ...]:
 
 def _bool(x: Any) -> bool:
     value = _number(x)
-    if isinstance(value, bool | int):
-        return bool(value)
+    if isinstance(value, bool):
+        return value
     raise Mismatch
 
 

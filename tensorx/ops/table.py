@@ -37,8 +37,9 @@ class KindProtocol(Protocol):
     def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
         """Compute (no autograd): a Tensor or a tuple of Tensors."""
 
-    def node(self, op: Op, args: tuple[Any, ...], result: Any) -> Any:
-        """The backward node for a call whose result requires grad; None if no input does."""
+    def node(self, op: Op, args: tuple[Any, ...], result: Any, first: Any) -> Any:
+        """The backward node for a call whose result requires grad; None if no input does. ``first`` replaces the edge of the first input
+        (writes to views)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ class Promote:
 
 DEFAULT = Promote("default")
 TO_FLOAT = Promote("float", lift=INT)
+TO_INT = Promote("int", lift=BOOL, to="i64")  # bool as int64
 TO_LONG = Promote("long", lift=INT, to="i64")
 TO_BOOL = Promote("bool", result="b8")
 COND = Promote("cond", skip=1)

@@ -12,7 +12,7 @@ from tensorx import dtypes
 from tensorx.errors import ShapeError
 from tensorx.ops.families import composite, row
 from tensorx.ops.kinds.view import VIEW
-from tensorx.ops.table import Op
+from tensorx.ops.table import NONDIFF, Op
 from tensorx.tensor import Tensor, contiguous_strides, is_contiguous, normalize_dim
 
 Geometry = tuple[Any, ...]
@@ -79,6 +79,22 @@ def _view(t: Tensor, size: Sequence[int]) -> Geometry:
         raise ShapeError("view size is not compatible with input tensor's size and stride (at least one dimension spans across two contiguous subspaces). "
                          "Use .reshape(...) instead.")
     return size, strides, t._offset
+
+
+def _view_dtype(t: Tensor, d: dtypes.dtype) -> Geometry:
+    """Elements of another size split or join along the last dimension, which must then be dense."""
+    shape, strides, old, new = t._shape, t._get_strides(), t.dtype.itemsize, d.itemsize
+    if old == new:
+        return shape, strides, t._offset, d
+    if not shape or strides[-1] != 1:
+        raise ShapeError("self.dim() cannot be 0, and self.stride(-1) must be 1, to view as a dtype of another size")
+    if new < old:
+        k = old // new
+        return (*shape[:-1], shape[-1] * k), (*(s * k for s in strides[:-1]), 1), t._offset * k, d
+    k = new // old
+    if shape[-1] % k or t._offset % k or any(s % k for s in strides[:-1]):
+        raise ShapeError(f"self.size(-1), storage_offset and strides must be divisible by {k} to view {t.dtype.name} as {d.name} (different element sizes)")
+    return (*shape[:-1], shape[-1] // k), (*(s // k for s in strides[:-1]), 1), t._offset // k, d
 
 
 def _expand(t: Tensor, size: Sequence[int]) -> Geometry:
@@ -231,6 +247,8 @@ def _as_strided_vjp(g: Tensor, meta: Any, size: Any, stride: Any, offset: Any) -
 M = {"samples": lambda t: [(t((2, 3, 4)),)]}
 view = viewing("view(Tensor self, int[] size) -> Tensor", _view, lambda g, self_meta: g.reshape(self_meta.shape), ref=np.reshape,
                samples=lambda t: [(t((2, 3, 4)), (6, 4)), (t((2, 3, 4)), (-1,))], doc="The same elements in another shape, without a copy.")
+view_dtype = viewing("view.dtype(Tensor self, ScalarType dtype) -> Tensor", _view_dtype, NONDIFF, ref=lambda x, dtype: x,
+                     samples=lambda t: [(t((3, 4)), t((1,)).dtype)], doc="The same bytes read as another dtype.")
 expand = viewing("expand(Tensor self, int[] size) -> Tensor", _expand, lambda g: g, ref=np.broadcast_to, samples=lambda t: [(t((3, 1)), (2, 3, 4))],
                  doc="Extents of one repeated without a copy.")
 permute = viewing("permute(Tensor self, int[] dims) -> Tensor", _permute, lambda g, dims: g.permute(*np.argsort([d % len(dims) for d in dims]).tolist()),
@@ -346,4 +364,4 @@ def chunk(x: Tensor, chunks: int, dim: int) -> Any:
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     n = x._shape[normalize_dim(dim, len(x._shape), "chunk")]
-    return x.split((max(-(-n // chunks), 1),), dim)
+    return x.split((-(-n // chunks),), dim) if n else x.split_with_sizes((0,) * chunks, dim)

@@ -15,7 +15,7 @@ from tensorx.autograd.modes import state
 from tensorx.autograd.node import FREED, Node
 from tensorx.dtypes import COMPLEX, dtype
 from tensorx.errors import DTypeError, GradError
-from tensorx.ops import dispatch, layout, record, table
+from tensorx.ops import dispatch, domain, layout, record, table
 from tensorx.ops import expr as E
 from tensorx.ops.outputs import prepare_outputs
 from tensorx.ops.program import Program, use_numpy
@@ -30,7 +30,7 @@ TENSOR, SCALAR, FLOAT_ARG, SEED, STATIC = "Tensor", "Scalar", "float", "Seed", "
 class Plan:
     """What is known of a call once dtypes and static arguments are: the Program, and how to fill it."""
 
-    __slots__ = ("args", "backwards", "common", "exprs", "inputs", "leaves", "out_keys", "programs", "scalars", "stores", "used")
+    __slots__ = ("args", "backwards", "common", "exprs", "guards", "inputs", "leaves", "out_keys", "programs", "scalars", "stores", "used")
 
     def __init__(self, op: Op, args: Sequence[Any], device: Any) -> None:
         kinds = op.extra
@@ -40,6 +40,7 @@ class Plan:
         self.leaves, self.scalars = leaves(op, args, kinds, self.common)
         body = op.body(*self.leaves)
         self.exprs = list(body) if isinstance(body, tuple) else [body]
+        self.guards = domain.guards(self.exprs)
         self.stores = tuple(store_dtype(op, x, self.common, args) for x in self.exprs)
         self.programs: dict[tuple[dtype, ...], tuple[Program, tuple[int, ...]]] = {}
         self.backwards: dict[tuple[bool, ...], Backward] = {}
@@ -86,8 +87,6 @@ def common_dtype(op: Op, args: Sequence[Any], kinds: Sequence[str]) -> dtype:
             groups[0 if a._shape else 1].append(a.dtype)
         else:
             groups[2].append(dtypes.of_python(a))
-    for d in (*groups[0], *groups[1]):
-        table.check_dtype(op, d)
     if not any(groups):
         return dtypes.get_default_dtype()
     common = op.promote.common(*groups)
@@ -109,8 +108,9 @@ def leaves(op: Op, args: Sequence[Any], kinds: Sequence[str], common: dtype) -> 
             d = dtypes.uint64
         elif kind == FLOAT_ARG:
             d = common.compute.real if common.kind >= dtypes.FLOAT else dtypes.float32
-        elif isinstance(a, Tensor) and skip:
-            d, skip = a.dtype.compute, skip - 1
+        elif skip:
+            check_condition(op, a)
+            d, skip = a.dtype.compute if isinstance(a, Tensor) else dtypes.bool_, skip - 1
         if isinstance(a, Tensor):
             leaf = E.arg(inputs, a.dtype.compute)
             out.append(E.cast(leaf, d))
@@ -121,10 +121,16 @@ def leaves(op: Op, args: Sequence[Any], kinds: Sequence[str], common: dtype) -> 
     return out, tuple(scalars)
 
 
+def check_condition(op: Op, t: Any) -> None:
+    """DTypeError unless ``t`` can be a condition."""
+    if isinstance(t, Tensor) and t.dtype not in (dtypes.bool_, dtypes.uint8):
+        raise DTypeError(f"{op.schema.name}: expected condition to be a boolean tensor, but got a tensor with dtype {t.dtype.name}. Hint: use x != 0")
+
+
 def store_dtype(op: Op, x: E.Expr, common: dtype, args: Sequence[Any]) -> dtype:
     """The dtype of a result: the promoted one where the body computed in it, else the body's own."""
     if op.promote.result == "self":
-        return args[0].dtype  # type: ignore[no-any-return]
+        return args[0].dtype
     if op.promote.result == "dtype":
         return next(a for a in args if isinstance(a, dtype))
     if op.promote.result != "same":
@@ -157,7 +163,10 @@ class Elementwise:
         for d in (dtypes.float32, dtypes.int32, dtypes.bool_, dtypes.complex64):
             if "bifc"[d.kind] in op.dtypes:
                 args = [E.arg(i, dtypes.bool_ if i < op.promote.skip else d) for i in range(n)]
-                body = op.body(*args, *rest)
+                try:
+                    body = op.body(*args, *rest)
+                except DTypeError:  # a body may refuse operands, such as a mask that is no mask
+                    continue
                 if isinstance(body, E.Expr) and list(body.args) == args:
                     found.append(body.op)
         return found
@@ -196,6 +205,8 @@ class Elementwise:
         else:
             outs = prepare_outputs(op, args, out, shape, plan.stores, tensors)
             stores = tuple(t.dtype for t in outs)
+        if plan.guards:
+            domain.check(op, plan.guards, tensors, values, device)
         program, used = plan.program(op.schema.name, stores)
         results = program.run([tensors[i] for i in used], values, shape, device, outs)
         return results[0] if len(results) == 1 else tuple(results)

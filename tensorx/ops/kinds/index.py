@@ -15,6 +15,7 @@ import numpy as np
 
 from tensorx import dtypes, faults
 from tensorx.autograd.node import Node
+from tensorx.errors import BadIndex
 from tensorx.kernels import put as put_family
 from tensorx.kernels.geometry import geometry
 from tensorx.kernels.spec import KernelSpec, Operand
@@ -36,6 +37,7 @@ class Index:
     extent: int
     step: int
     wrap: bool = False  # negative indices count from the end (only in indexing with brackets)
+    fault: str = ""  # the tensor is a mask of faults, and this is what a 1 in it means
 
 
 @dataclass
@@ -77,7 +79,7 @@ class Indexing:
         plan = op.body(*args)
         for i in plan.indices:
             if not i.extent and 0 not in plan.shape:
-                raise IndexError(f"{op.schema.name}: index is out of bounds for dimension with size 0")
+                raise BadIndex(f"{op.schema.name}: index is out of bounds for dimension with size 0")
         if isinstance(plan, Take):
             result = self._result(op, out, plan.shape, plan.source.dtype, device, [plan.source])
             if 0 not in plan.shape and device.type != "meta":
@@ -103,7 +105,7 @@ class Indexing:
         if out[0]._shape != shape:
             resize_output(out[0], shape)
         check_memory(op.schema.name, out[0], inputs)
-        return out[0]  # type: ignore[no-any-return]
+        return out[0]
 
     def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any) -> Node:
         """Record a call."""
@@ -143,7 +145,7 @@ def put(op: Op, plan: Put, dest: Tensor) -> None:
     values = plan.values
     if values.dtype is not dest.dtype:
         from tensorx.ops.convert import cast
-        values = cast(values.detach(), dest.dtype)  # type: ignore[attr-defined]
+        values = cast(values.detach(), dest.dtype)
     value_strides = layout.expanded_strides(values._shape, values._get_strides(), plan.shape)
     if use_numpy(dest.device, math.prod(plan.shape), 4096):
         flat = dest._storage.bytes()[: dest._storage.nbytes // dest.dtype.itemsize * dest.dtype.itemsize].view(dest.dtype.np)
@@ -157,7 +159,7 @@ def put(op: Op, plan: Put, dest: Tensor) -> None:
         else:
             at.at(flat, offsets, data)
         return
-    caps = dest.device.runtime.capabilities
+    caps = dest.device.runtime.capabilities  # type: ignore[union-attr]  # a tensor's device is open
     deterministic = state_deterministic() or put_family.prefers_deterministic(dest.dtype.code, plan.accumulate, caps)
     _launch("put", op, plan, dest, plan.strides, values, value_strides, (("accumulate", plan.accumulate), ("deterministic", deterministic)))
 
@@ -196,7 +198,7 @@ def _launch(family: str, op: Op, plan: Take | Put, out: Tensor, out_strides: Int
                                                 params=(("n_index", len(plan.indices)), ("error", True), ("wrap", wrap), *params)))
     cell = faults.cell(device)
     args: list[Any] = [x for t in (out, other, *(i.tensor for i in plan.indices)) for x in (t._storage.handle(), t._offset)]
-    args += [cell.buffer, cell.reserve(op.schema.name, [i.extent for i in plan.indices]), *sizes]
+    args += [cell.buffer, cell.reserve(op.schema.name, [i.fault or i.extent for i in plan.indices]), *sizes]
     extents: list[int] = [*sizes]
     for i in plan.indices:
         extents += (i.extent, i.step)

@@ -7,7 +7,7 @@ from typing import Any
 
 from tensorx import dtypes
 from tensorx.autograd.node import Node
-from tensorx.errors import ShapeError
+from tensorx.errors import BadValue, ShapeError
 from tensorx.ops import dispatch, record
 from tensorx.ops.outputs import resize_output
 from tensorx.ops.table import Op
@@ -29,7 +29,7 @@ class Join:
         from tensorx.ops.convert import copy_into
         tensors, dim = args
         if not tensors:
-            raise RuntimeError(f"{op.schema.name}: expected a non-empty list of Tensors")
+            raise BadValue(f"{op.schema.name}: expected a non-empty list of Tensors")
         used = [t for t in tensors if t._shape != (0,)] or list(tensors[:1])
         d = normalize_dim(dim, len(used[0]._shape), op.schema.name)
         shape = joined_shape(op.schema.name, used, d)

@@ -80,9 +80,8 @@ class RowKind:
         """Trace the body for these dtypes."""
         tensors = [a for a in args if isinstance(a, Tensor)]
         asked = next((a for a in args if isinstance(a, dtype)), None)
-        for t in tensors:
-            table.check_dtype(op, t.dtype)
         common = asked or op.promote.common([t.dtype for t in tensors], [], [])
+        table.check_dtype(op, common)
         body_args, scalars = leaves(op, args, kinds, common)
         body = op.body(*body_args)
         exprs = list(body) if isinstance(body, tuple) else [body]

@@ -19,7 +19,7 @@ class Viewing:
 
     def prepare(self, op: Op) -> None:
         """Read the rule once."""
-        op.extra = record.Rule(op)
+        op.extra = record.Rule(op) if op.differentiable else None
 
     def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
         """The view (or a tuple of views), noted as such."""

@@ -1,0 +1,65 @@
+"""Operand values that integer arithmetic is not defined for: division by zero, negative powers.
+
+A kernel cannot raise. Numbers are looked at before the call; tensors in host memory too. On other devices a mask of the zeros goes through an
+index kernel, which notes the first one in the device's error cell: the next call that waits raises, as for a bad index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tensorx import dtypes
+from tensorx.dtypes import INT
+from tensorx.errors import BadValue, ZeroDivision
+from tensorx.ops import expr as E
+from tensorx.tensor import Tensor, empty
+
+DIVISIONS = ("floordiv", "remainder", "fmod", "truncdiv")
+Guard = tuple[str, str, int]  # (intrinsic, 'arg' or 'scalar', its number)
+
+
+def guards(exprs: Sequence[E.Expr]) -> tuple[Guard, ...]:
+    """The operands that a traced body divides integers by, or raises integers to."""
+    found: dict[Guard, None] = {}
+    for node in E.topological(exprs):
+        if node.dtype.kind == INT and (node.op in DIVISIONS or node.op == "pow"):
+            leaf = node.args[1]
+            while leaf.op == "cast":
+                leaf, = leaf.args
+            if leaf.op == "scalar" or (leaf.op == "arg" and node.op != "pow"):
+                found[node.op, leaf.op, leaf.attr] = None
+    return tuple(found)
+
+
+def check(op: Any, found: Sequence[Guard], tensors: Sequence[Tensor], values: Sequence[Any], device: Any) -> None:
+    """Raise for a divisor of zero (RuntimeError and ZeroDivisionError) or a negative integer power (RuntimeError)."""
+    for intrinsic, kind, i in found:
+        if kind == "arg":
+            _check_tensor(op, tensors[i], device)
+        elif intrinsic == "pow" and values[i] < 0:
+            raise BadValue(f"{op.schema.name}: Integers to negative integer powers are not allowed. Hint: convert to a floating-point dtype first")
+        elif intrinsic != "pow" and not int(values[i]):
+            raise ZeroDivision(message(op.schema.name))
+
+
+def message(name: str) -> str:
+    """The text for an integer divisor of zero."""
+    return f"{name}: ZeroDivisionError: integer division by zero. Hint: floating-point division gives inf or nan"
+
+
+def _check_tensor(op: Any, t: Tensor, device: Any) -> None:
+    if device.type == "meta" or not t.numel():
+        return
+    if device.type == "cpu":
+        if not np.all(t._array()):
+            raise ZeroDivision(message(op.schema.name))
+        return
+    from tensorx.ops import convert, factories
+    from tensorx.ops.kinds.index import Index, Take, take
+    mask = convert.cast(t.detach() == 0, dtypes.int32)
+    index = Index(mask, mask._get_strides(), 1, 0, fault=message(op.schema.name))
+    source = factories.zeros(1, dtype=dtypes.uint8, device=device)
+    take(op, Take(source, mask._shape, (0,) * len(mask._shape), [index]), empty(mask._shape, dtypes.uint8, device))
