@@ -1,21 +1,24 @@
 """The contract family: ``y0[b, m, n] = body(acc)`` with ``acc = sum over k of x0[b, m, k] * x1[b, k, n]``.
 
-Matmul, its transposed and batched forms, tensordot, and convolution forward, weight gradient and data gradient are this one
-kernel with other index maps.  Each of the axes b, m, n, k is a row-major list of sub-axes whose sizes are run-time arguments;
-an operand has a stride per sub-axis of its axes (0 where it is broadcast, any order, any step).  ``x0`` and ``x1`` may be read
-through a *patch* accessor: the last S sub-axes of both their axes meet in S spatial source coordinates ``u * first + v * second + w``
-with a bounds check (outside reads as zero), which is a convolution's window with stride, dilation and padding.
+Matmul, its transposed and batched forms, tensordot, and convolution forward, weight gradient and data gradient are
+this one kernel with other index maps.  Each of the axes b, m, n, k is a row-major list of sub-axes whose sizes are
+run-time arguments; an operand has a stride per sub-axis of its axes (0 where it is broadcast, any order, any step).
+``x0`` and ``x1`` may be read through a *patch* accessor: the last S sub-axes of both their axes meet in S spatial
+source coordinates ``u * first + v * second + w`` with a bounds check (outside reads as zero), which is a convolution's
+window with stride, dilation and padding.
 
-Inputs ``x2..`` live in the space of y0 (a bias has stride 0 elsewhere) and are read by the body, which assigns ``y0`` from ``acc``.
+Inputs ``x2..`` live in the space of y0 (a bias has stride 0 elsewhere) and are read by the body, which assigns ``y0``
+from ``acc``.
 
-Params: ``axes`` (nb, nm, nn, nk) numbers of sub-axes; ``patch`` (S of x0, S of x1); ``acc`` accumulation code; ``tile``, a
-:class:`VectorTile` or a :class:`LocalTile`.  Access: x0 ``'m'`` or ``'k'`` and x1 ``'n'`` or ``'k'`` where that axis is one sub-axis of
-stride 1, y0 and x2.. ``'n'``, else ``'s'``.  Complex: a product of (re, im) pairs is a real product of twice the extents along k and n, so
-only the loads know of it.
+Params: ``axes`` (nb, nm, nn, nk) numbers of sub-axes; ``patch`` (S of x0, S of x1); ``acc`` accumulation code;
+``tile``, a :class:`VectorTile` or a :class:`LocalTile`.  Access: x0 ``'m'`` or ``'k'`` and x1 ``'n'`` or ``'k'`` where
+that axis is one sub-axis of stride 1, y0 and x2.. ``'n'``, else ``'s'``.  Complex: a product of (re, im) pairs is a
+real product of twice the extents along k and n, so only the loads know of it.
 
-Arguments: (buffer, offset) of y0, x0, x1, x2..; scalars; sizes ``nb* nm* nn* nk*`` and, with a VectorTile, ``tile_m tile_n``; strides of
-y0 (b, m, n), x0 (b, m, k), x1 (b, k, n), x2.. (b, m, n), where a patch operand lists the non-spatial sub-axes of b and of its
-two axes and then, per spatial dimension, ``t`` (source stride), ``e`` (extent), ``u``, ``v``, ``w``.
+Arguments: (buffer, offset) of y0, x0, x1, x2..; scalars; sizes ``nb* nm* nn* nk*`` and, with a VectorTile, ``tile_m
+tile_n``; strides of y0 (b, m, n), x0 (b, m, k), x1 (b, k, n), x2.. (b, m, n), where a patch operand lists the
+non-spatial sub-axes of b and of its two axes and then, per spatial dimension, ``t`` (source stride), ``e`` (extent),
+``u``, ``v``, ``w``.
 """
 
 from __future__ import annotations
@@ -37,9 +40,12 @@ TEMPLATE = "contract.mako"
 
 @dataclass(frozen=True)
 class VectorTile:
-    """Register tiles of ``rows`` x ``vectors`` vectors of ``lanes``, fed from panels of ``depth`` k that one thread packs for its tile of y0.
+    """Register tiles of ``rows`` x ``vectors`` vectors of ``lanes``, fed from panels of ``depth`` k.
 
-    ``max_m`` x ``max_n`` bounds that tile, which is chosen at launch. No local memory; for processors with large caches.
+    A thread packs the panels for its own tile of y0.
+
+    ``max_m`` x ``max_n`` bounds that tile, which is chosen at launch. No local memory; for processors with large
+    caches.
     """
 
     lanes: int
@@ -58,7 +64,7 @@ class VectorTile:
 
 @dataclass(frozen=True)
 class LocalTile:
-    """Work-groups that hold ``m`` x ``k`` of x0 and ``k`` x ``n`` of x1 in local memory; each item sums ``rows`` x ``cols`` elements."""
+    """Work-groups with ``m`` x ``k`` of x0 and ``k`` x ``n`` of x1 in local memory; an item sums rows x cols."""
 
     m: int
     n: int
@@ -100,7 +106,7 @@ FLAT_TILES = (
 
 
 def accumulate(code: str) -> str:
-    """The accumulation code of operands of storage ``code``: f32 for the 16-bit floats, i64 for integers, parts for complex.
+    """The accumulation code for storage ``code``: f32 for the 16-bit floats, i64 for integers, the part for complex.
 
     >>> [accumulate(c) for c in ("bf16", "f64", "u8", "c64")]
     ['f32', 'f64', 'i64', 'f32']
@@ -110,7 +116,7 @@ def accumulate(code: str) -> str:
 
 
 def tile(acc: str, caps: Capabilities, m: int, n: int, direct: bool = False) -> VectorTile | LocalTile:
-    """The tile for ``m`` x ``n`` results (n in real elements) accumulated in ``acc``; ``direct``: x1 has a dense axis to read in place."""
+    """The tile for ``m`` x ``n`` real results summed in ``acc``; ``direct``: x1 has a dense axis to read in place."""
     size = ITEMSIZE[acc]
     if caps.cpu_like or caps.dialect == "c":
         lanes = max(2, min(64, 4 * caps.simd_width) // size)
@@ -119,7 +125,8 @@ def tile(acc: str, caps: Capabilities, m: int, n: int, direct: bool = False) -> 
             return VectorTile(lanes, 2, rows, 1024, rows, 4096 // size, thin=True)
         # 16-lane machines have 32 vector registers: twice the rows fit.
         rows = 12 if caps.simd_width >= 16 else 6
-        # C takes its scratch from the heap; OpenCL holds it in private memory, whose size is fixed: half a megabyte runs everywhere.
+        # C takes its scratch from the heap; OpenCL holds it in private memory, whose size is fixed: half a megabyte
+        # runs everywhere.
         max_n, max_m = (2048 // size, 2064 // size) if caps.dialect == "c" else (1024 // size, 1032 // size)
         return VectorTile(lanes, 2, rows, 256, max_m // rows * rows, max_n)
     fits = [t for t in LOCAL_TILES if t.items <= caps.max_workgroup and t.words * size <= caps.local_mem]
@@ -138,7 +145,7 @@ def tile(acc: str, caps: Capabilities, m: int, n: int, direct: bool = False) -> 
     )
 
 
-# --------------------------------------------------------------------------------------------------------------- argument layout
+# ------------------------------------------------------------------------------------------------------ argument layout
 
 
 def axes_of(operand: Operand) -> str:
@@ -177,7 +184,7 @@ def layout(spec: KernelSpec) -> tuple[Arg, ...]:
     return arguments(spec, sizes, [name for operand in spec.operands for name in stride_names(spec, operand)])
 
 
-# --------------------------------------------------------------------------------------------------------------------- index text
+# ----------------------------------------------------------------------------------------------------------- index text
 
 
 class Maps:
@@ -200,7 +207,7 @@ class Maps:
         return self.pairs and axis in "kn"
 
     def locate(self, axis: str, linear: str, targets: Sequence[tuple[Operand, str, Sequence[str]]]) -> str:
-        """A block that assigns, for each (operand, offset lvalue, coordinate lvalues), the place of ``linear`` along ``axis``."""
+        """A block that assigns the place of ``linear`` along ``axis`` to each (operand, offset, coordinates)."""
         if not targets:
             return ""
         index, names = self.spec.index, [f"c_{axis}{i}" for i in range(_count(self.spec, axis))]
@@ -260,11 +267,11 @@ def context(spec: KernelSpec, caps: Capabilities) -> dict[str, Any]:
     }  # fmt: skip
 
 
-# ----------------------------------------------------------------------------------------------------------------------- launches
+# ------------------------------------------------------------------------------------------------------------- launches
 
 
 def spread(kind: VectorTile, units: int, batch: int, m: int, n: int) -> tuple[int, int]:
-    """Extents (tile_m, tile_n) of the tiles that threads take in turn: as large as fits, yet evenly many for ``units`` threads.
+    """Extents (tile_m, tile_n) of a thread's tiles: as large as fits, yet evenly many for ``units`` threads.
 
     >>> spread(VectorTile(8, 2, 6, 256, 516, 512), 2, 1, 1024, 1024)
     (516, 512)
@@ -275,7 +282,7 @@ def spread(kind: VectorTile, units: int, batch: int, m: int, n: int) -> tuple[in
     down, across = ceil_div(rows, kind.max_m // kind.rows), ceil_div(cols, kind.max_n // kind.width)
     while batch * down * across < units and (down < rows or across < cols):
         # Halve the longer side: packing is shared by the other one.
-        if rows * kind.rows * across >= cols * kind.width * down and down < rows or across >= cols:
+        if (rows * kind.rows * across >= cols * kind.width * down and down < rows) or across >= cols:
             down += 1
         else:
             across += 1

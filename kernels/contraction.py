@@ -1,8 +1,9 @@
 """Calls of the contract family: from strided views to a spec, its run-time arguments and a launch.
 
-A :class:`View` is what the kernel needs to know of a tensor: storage code, shape and strides (elements).  :func:`matmul` and
-:func:`contraction` (and the builders of :mod:`tensorx.kernels.convolution`) return a :class:`Call`; a runtime builds ``call.spec``
-once and launches it with ``call.arguments(pairs, scalars)`` on ``call.grid``.  All of them are cached on their arguments.
+A :class:`View` is what the kernel needs to know of a tensor: storage code, shape and strides (elements).
+:func:`matmul` and :func:`contraction` (and the builders of :mod:`tensorx.kernels.convolution`) return a :class:`Call`;
+a runtime builds ``call.spec`` once and launches it with ``call.arguments(pairs, scalars)`` on ``call.grid``.  All of
+them are cached on their arguments.
 """
 
 from __future__ import annotations
@@ -39,8 +40,11 @@ class View:
 
 @dataclass(frozen=True)
 class Patch:
-    """One spatial dimension of a patch accessor: source coordinate ``u * first + v * second + w``, where first and second are the
-    coordinates along the operand's two axes (x0: m, k; x1: k, n); zero outside ``[0, extent)``; source ``stride`` in elements."""
+    """One spatial dimension of a patch accessor: source coordinate ``u * first + v * second + w``.
+
+    First and second are the coordinates along the operand's two axes (x0: m, k; x1: k, n). Outside ``[0, extent)``
+    the source reads as zero; ``stride`` is the source's, in elements.
+    """
 
     stride: int
     extent: int
@@ -53,8 +57,8 @@ class Patch:
 class Axes:
     """An operand of :func:`contraction`: its storage code and a stride per sub-axis of batch, first and second axis.
 
-    y0 and extras: first m, second n. x0: m, k. x1: k, n. The last ``len(patch)`` sub-axes of first and second are spatial: their strides
-    are not used (write 0), the patch's are. ``shift`` is added to the element offset.
+    y0 and extras: first m, second n. x0: m, k. x1: k, n. The last ``len(patch)`` sub-axes of first and second are
+    spatial: their strides are not used (write 0), the patch's are. ``shift`` is added to the element offset.
     """
 
     code: str
@@ -67,8 +71,11 @@ class Axes:
 
 @dataclass(frozen=True)
 class Call:
-    """One launch. ``order`` says which operand (0 = out, 1 = a, 2 = b, 3.. = extras) each buffer argument is, ``shifts`` what is added to
-    its element offset; ``numbers`` are the sizes and strides."""
+    """One launch.
+
+    ``order`` says which operand (0 = out, 1 = a, 2 = b, 3.. = extras) each buffer argument is, ``shifts`` what is
+    added to its element offset; ``numbers`` are the sizes and strides.
+    """
 
     spec: KernelSpec
     order: Ints
@@ -77,7 +84,7 @@ class Call:
     grid: Grid | None
 
     def arguments(self, operands: Sequence[tuple[Any, int]], scalars: Sequence[float] = ()) -> list[Any]:
-        """The kernel's arguments, given (buffer, element offset) of out, a, b and the extras, and the scalars of the body."""
+        """The kernel's arguments, given (buffer, offset) of out, a, b and the extras, and the body's scalars."""
         out: list[Any] = []
         for which, shift in zip(self.order, self.shifts, strict=True):
             buffer, offset = operands[which]
@@ -85,7 +92,7 @@ class Call:
         return [*out, *scalars, *self.numbers]
 
 
-# ------------------------------------------------------------------------------------------------------------------ axis algebra
+# --------------------------------------------------------------------------------------------------------- axis algebra
 
 
 class _Problem:
@@ -110,7 +117,7 @@ class _Problem:
                 continue
             tails = [self.sizes[letter][-count:] for letter in letters]
             reach = [_reach(p, a, b) for p, a, b in zip(patch, *tails, strict=True)]
-            if all(0 <= low and high < p.extent for p, (low, high) in zip(patch, reach, strict=True)):
+            if all(low >= 0 and high < p.extent for p, (low, high) in zip(patch, reach, strict=True)):
                 strides = self.strides[which]
                 for letter, steps in zip(letters, ([p.u for p in patch], [p.v for p in patch]), strict=True):
                     spatial = tuple(step * p.stride for step, p in zip(steps, patch, strict=True))
@@ -162,7 +169,7 @@ class _Problem:
         self.shifts[1:3] = self.shifts[2:0:-1]
 
     def wants_swap(self) -> bool:
-        """Whether the transposed problem suits the kernel better: y0 dense along n, unless n is too short to fill a vector."""
+        """Whether the transposed problem suits the kernel better: y0 dense along n, unless n fills no vector."""
         m, n = math.prod(self.sizes["m"]), math.prod(self.sizes["n"])
         if min(m, n) <= 8 and m != n:
             return n < m
@@ -203,7 +210,7 @@ def _span(problem: _Problem) -> int:
     return 2 * max(most, *(math.prod(size) + 4096 for size in problem.sizes.values()))
 
 
-# ----------------------------------------------------------------------------------------------------------------------- builders
+# ------------------------------------------------------------------------------------------------------------- builders
 
 
 @lru_cache(maxsize=4096)
@@ -219,19 +226,21 @@ def contraction(
 ) -> Call:
     """The call that computes ``out[b, m, n] = body(sum over k of a[b, m, k] * b[b, k, n])``.
 
-    ``sizes`` are the sub-axis sizes of b, m, n, k. ``body`` assigns ``y0`` (``y0r``, ``y0i``) from ``acc`` (``accr``, ``acci``) and the
-    extras ``x2``, ``x3`` .. in their compute dtype, which for f16 and bf16 is f32; by default the sum is stored. Either all of out, a and
-    b are complex or none is.
+    ``sizes`` are the sub-axis sizes of b, m, n, k. ``body`` assigns ``y0`` (``y0r``, ``y0i``) from ``acc`` (``accr``,
+    ``acci``) and the extras ``x2``, ``x3`` .. in their compute dtype, which for f16 and bf16 is f32; by default the
+    sum is stored. Either all of out, a and b are complex or none is.
 
     >>> from tensorx.kernels.capabilities import Capabilities
     >>> row, col = Axes("f32", (0,), (4,), (1,)), Axes("f32", (0,), (3,), (1,))
-    >>> contraction(Capabilities("c", simd_width=8), ((1,), (2,), (3,), (4,)), Axes("f32", (0,), (3,), (1,)), row, col).order
+    >>> sizes, out = ((1,), (2,), (3,), (4,)), Axes("f32", (0,), (3,), (1,))
+    >>> contraction(Capabilities("c", simd_width=8), sizes, out, row, col).order
     (0, 1, 2)
     """
     codes = (out.code, a.code, b.code)
     if len({is_complex(code) for code in codes}) != 1:
         raise ValueError(
-            f"contraction: arguments 'out', 'a' and 'b' must be all complex or all real; got {', '.join(codes)}. Hint: cast first"
+            "contraction: arguments 'out', 'a' and 'b' must be all complex or all real; "
+            f"got {', '.join(codes)}. Hint: cast first"
         )
     paired, acc = is_complex(out.code), accumulate(a.code if a.code != "f16" else b.code)
     problem = _Problem(dict(zip("bmnk", sizes, strict=True)), (out, a, b, *extras))

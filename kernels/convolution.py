@@ -1,16 +1,16 @@
-"""Convolutions as contractions: forward, weight gradient and data gradient (= transposed convolution) in 1 to 3 spatial dimensions.
+"""Convolutions as contractions: forward, weight gradient, data gradient (= transposed convolution).
 
-With ``p = o * stride - padding + i * dilation`` the input position that output position ``o`` sees through kernel position ``i``,
-groups being the batch axis (g) and c, d the channels of a group of input and output::
+With ``p = o * stride - padding + i * dilation`` the input position that output position ``o`` sees through kernel
+position ``i``, groups being the batch axis (g) and c, d the channels of a group of input and output::
 
     forward  y[n, g, d, o] = sum over c, i    of w[g, d, c, i] * x[n, g, c, p]     m = d     n = (n, o)     k = (c, i)
     weight   w[g, d, c, i] = sum over n, o    of y[n, g, d, o] * x[n, g, c, p]     m = d     n = (c, i)     k = (n, o)
     data     x[n, g, c, p] = sum over d, i, o of w[g, d, c, i] * y[n, g, d, o]     m = c     n = (n, p)     k = (d, i)
 
-The data gradient needs ``o = (p + padding - i * dilation) / stride`` to be whole.  Instead of multiplying by the zeros in between, it is
-split into one dense contraction for each residue of p modulo the stride: there the kernel positions that divide form a regular
-subset, and o is again of the form u * i + v * p + w (the "sub-pixel" view of transposed convolution, Shi et al. 2016,
-https://arxiv.org/abs/1609.07009).
+The data gradient needs ``o = (p + padding - i * dilation) / stride`` to be whole.  Instead of multiplying by the zeros
+in between, it is split into one dense contraction for each residue of p modulo the stride: there the kernel positions
+that divide form a regular subset, and o is again of the form u * i + v * p + w (the "sub-pixel" view of transposed
+convolution, Shi et al. 2016, https://arxiv.org/abs/1609.07009).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Scalars = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Window:
-    """How a kernel moves: one ``stride``, ``padding`` (at the front) and ``dilation`` per spatial dimension, and the number of groups."""
+    """How a kernel moves: ``stride``, ``padding`` (at the front), ``dilation`` per spatial dimension; ``groups``."""
 
     stride: Ints
     padding: Ints
@@ -43,7 +43,7 @@ class Window:
 
 @dataclass(frozen=True)
 class _Grouped:
-    """A view (first, channels, *spatial) with its channel axis split by groups; weights split their first axis instead."""
+    """A view (first, channels, *spatial), its channel axis split by groups; weights split their first axis instead."""
 
     code: str
     group: int  # stride of a group
@@ -145,10 +145,10 @@ def convolution_data(
     body: str = "",
     scalars: Scalars = (),
 ) -> tuple[Call, ...]:
-    """Calls that fill dx (n, c, *in) from dy (n, d, *out) and w (d, c / groups, *kernel); operands are dx, dy, w, extras.
+    """Calls that fill dx (n, c, *in) from dy (n, d, *out), w (d, c / groups, *kernel); operands dx, dy, w, extras.
 
-    This is also the forward of a transposed convolution (dx its result, dy its input); extras have the shape of dx. One call for each
-    residue of the positions modulo the stride; together they write every element of dx once.
+    This is also the forward of a transposed convolution (dx its result, dy its input); extras have the shape of dx.
+    One call for each residue of the positions modulo the stride; together they write every element of dx once.
     """
     _check("convolution_data", dx, w, dy, window, extras, dx)
     ranges = []
@@ -168,8 +168,10 @@ def convolution_data(
 
 @dataclass(frozen=True)
 class _Phase:
-    """Positions ``first + stride * j`` (j < count) of one dimension of dx, with the kernel positions ``tap + step * i`` (i < taps) that
-    reach them, and the source coordinate ``u * i + j + w`` in dy."""
+    """Positions ``first + stride * j`` (j < count) of one dimension of dx.
+
+    The kernel positions ``tap + step * i`` (i < taps) reach them, from the source coordinate ``u * i + j + w`` in dy.
+    """
 
     first: int
     count: int
@@ -229,6 +231,6 @@ def _result(g: _Grouped) -> Axes:
 
 
 def _reorder(call: Call, names: Ints) -> Call:
-    """The call with its operands a and b renumbered: ``names[i]`` is the caller's number of the contraction's operand i."""
+    """The call with operands renumbered: ``names[i]`` is the caller's number of the contraction's operand i."""
     order = tuple(names[which] if which < len(names) else which for which in call.order)
     return Call(call.spec, order, call.shifts, call.numbers, call.grid)

@@ -181,8 +181,8 @@ def test_simulator_finds_nothing(tmp_path):
     (tmp_path / "oclgrind.icd").write_text(f"{test_simulator.SIMULATOR}\n")
     log = tmp_path / "log"
     env = os.environ | {
-        "OCL_ICD_VENDORS": str(tmp_path), "OCLGRIND_LOG": str(log), "OCLGRIND_DATA_RACES": "1", "OCLGRIND_CHECK_API": "1",
-        "PYOPENCL_NO_CACHE": "1", "PYTHONPATH": os.pathsep.join(sys.path),
+        "OCL_ICD_VENDORS": str(tmp_path), "OCLGRIND_LOG": str(log), "OCLGRIND_DATA_RACES": "1", "OCLGRIND_CHECK_API":
+        "1", "PYOPENCL_NO_CACHE": "1", "PYTHONPATH": os.pathsep.join(sys.path),
     }  # fmt: skip
     done = subprocess.run(
         [sys.executable, Path(cases.__file__), "oclgrind"], env=env, capture_output=True, text=True, check=False
