@@ -41,9 +41,8 @@ def _blank(pattern: re.Pattern[str], text: str) -> str:
 def check_template(name: str, text: str) -> list[str]:
     """Problems of one template, each as ``name:line: what``.
 
-    >>> check_template("a.mako", "int i = get_global_id(0);\\n% fi\\n##gone")
-    ['a.mako:1: API word get_global_id outside the prelude', 'a.mako:2: stray % at line start', 'a.mako:3: ## at line
-    start vanishes']
+    >>> check_template("a.mako", "int i = get_global_id(0);\\n##gone")
+    ['a.mako:1: API word get_global_id outside the prelude', 'a.mako:2: ## at line start vanishes']
     """
     problems = []
     for number, line in enumerate(_blank(_DOC, _blank(_PYTHON, text)).split("\n"), 1):

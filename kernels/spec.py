@@ -108,9 +108,8 @@ class KernelSpec:
     integer type of sizes and strides, ``rank`` the number of merged axes, ``params`` the family's own settings.
 
     >>> x, y = Operand("x0", "f32", "f32"), Operand("y0", "f32", "f32")
-    >>> KernelSpec("elementwise", "square_f32", (y,), (x,), body="y0 = x0 * x0;").operands
-    (Operand(name='y0', dtype='f32', compute='f32', access='c'), Operand(name='x0', dtype='f32', compute='f32',
-    access='c'))
+    >>> [o.name for o in KernelSpec("elementwise", "square_f32", (y,), (x,), body="y0 = x0 * x0;").operands]
+    ['y0', 'x0']
     """
 
     family: str
