@@ -39,7 +39,12 @@ def calibrate(loop: Loop, slice_s: float) -> int:
         n *= 2 if spent <= 0 else max(2, min(10, int(slice_s / spent)))
 
 
-def interleave(cases: Mapping[str, Loop], rounds: int = 15, slice_s: float = 0.02) -> dict[str, Timing]:
+def interleave(
+    cases: Mapping[str, Loop],
+    rounds: int = 15,
+    slice_s: float = 0.02,
+    clock: Callable[[], float] = time.perf_counter,
+) -> dict[str, Timing]:
     """Time the cases in turns, ``rounds`` times each, in slices of about ``slice_s`` seconds."""
     counts = {name: calibrate(loop, slice_s) for name, loop in cases.items()}
     samples: dict[str, list[float]] = {name: [] for name in cases}
@@ -49,9 +54,9 @@ def interleave(cases: Mapping[str, Loop], rounds: int = 15, slice_s: float = 0.0
     try:
         for _ in range(rounds):
             for name, loop in cases.items():
-                start = time.perf_counter()
+                start = clock()
                 loop(counts[name])
-                samples[name].append((time.perf_counter() - start) / counts[name])
+                samples[name].append((clock() - start) / counts[name])
     finally:
         if enabled:
             gc.enable()
