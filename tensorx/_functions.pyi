@@ -103,23 +103,23 @@ def acosh_(self: Tensor) -> Tensor:
 def add(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """self + other."""
 @overload
-def add(self: Tensor, other: Tensor | _Number, *, alpha: _Number | Tensor, out: Tensor | None = None) -> Tensor:
+def add(self: Tensor, other: Tensor | _Number, *, alpha: _Number, out: Tensor | None = None) -> Tensor:
     """self + alpha * other."""
 @overload
 def add_(self: Tensor, other: Tensor | _Number) -> Tensor:
     """self + other."""
 @overload
-def add_(self: Tensor, other: Tensor | _Number, *, alpha: _Number | Tensor) -> Tensor:
+def add_(self: Tensor, other: Tensor | _Number, *, alpha: _Number) -> Tensor:
     """self + alpha * other."""
-def addcdiv(self: Tensor, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number | Tensor = 1, out: Tensor | None = None) -> Tensor:
+def addcdiv(self: Tensor, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number = 1, out: Tensor | None = None) -> Tensor:
     """self + value * tensor1 / tensor2."""
-def addcdiv_(self: Tensor, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number | Tensor = 1) -> Tensor:
+def addcdiv_(self: Tensor, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number = 1) -> Tensor:
     """self + value * tensor1 / tensor2."""
-def addcmul(self: Tensor, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number | Tensor = 1, out: Tensor | None = None) -> Tensor:
+def addcmul(self: Tensor, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number = 1, out: Tensor | None = None) -> Tensor:
     """self + value * tensor1 * tensor2."""
-def addcmul_(self: Tensor, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number | Tensor = 1) -> Tensor:
+def addcmul_(self: Tensor, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number = 1) -> Tensor:
     """self + value * tensor1 * tensor2."""
-def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Number | Tensor = 1, alpha: _Number | Tensor = 1, out: Tensor | None = None) -> Tensor:
+def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """beta * self + alpha * (mat1 @ mat2), in one kernel."""
 def all(self: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Whether all elements are nonzero."""
@@ -163,7 +163,7 @@ def atanh(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse hyperbolic tangent."""
 def atanh_(self: Tensor) -> Tensor:
     """Inverse hyperbolic tangent."""
-def baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number | Tensor = 1, alpha: _Number | Tensor = 1, out: Tensor | None = None) -> Tensor:
+def baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """beta * self + alpha * (batch1 @ batch2), batch by batch."""
 def bitwise_and(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """Bitwise and; logical for bool."""
@@ -202,26 +202,26 @@ def ceil_(self: Tensor) -> Tensor:
 def chunk(self: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
     """At most so many pieces of equal size."""
 @overload
-def clamp(self: Tensor, min: _Number | Tensor | None = None, max: _Number | Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
+def clamp(self: Tensor, min: _Number | None = None, max: _Number | None = None, *, out: Tensor | None = None) -> Tensor:
     """Values limited to [min, max]; NaN stays."""
 @overload
 def clamp(self: Tensor, min: Tensor | None = None, max: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
     """Values limited by tensors, elementwise."""
 @overload
-def clamp_(self: Tensor, min: _Number | Tensor | None = None, max: _Number | Tensor | None = None) -> Tensor:
+def clamp_(self: Tensor, min: _Number | None = None, max: _Number | None = None) -> Tensor:
     """Values limited to [min, max]; NaN stays."""
 @overload
 def clamp_(self: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
     """Values limited by tensors, elementwise."""
-def clamp_max(self: Tensor, max: _Number | Tensor, *, out: Tensor | None = None) -> Tensor:
+def clamp_max(self: Tensor, max: _Number, *, out: Tensor | None = None) -> Tensor:
     """Values not above max; NaN stays."""
-def clamp_max_(self: Tensor, max: _Number | Tensor) -> Tensor:
+def clamp_max_(self: Tensor, max: _Number) -> Tensor:
     """Values not above max; NaN stays."""
-def clamp_min(self: Tensor, min: _Number | Tensor, *, out: Tensor | None = None) -> Tensor:
+def clamp_min(self: Tensor, min: _Number, *, out: Tensor | None = None) -> Tensor:
     """Values not below min; NaN stays."""
-def clamp_min_(self: Tensor, min: _Number | Tensor) -> Tensor:
+def clamp_min_(self: Tensor, min: _Number) -> Tensor:
     """Values not below min; NaN stays."""
-def clip(self: Tensor, min: _Number | Tensor | None = None, max: _Number | Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
+def clip(self: Tensor, min: _Number | None = None, max: _Number | None = None, *, out: Tensor | None = None) -> Tensor:
     """Another name of clamp."""
 def clone(self: Tensor, *, memory_format: Any = None, out: Tensor | None = None) -> Tensor:
     """A copy."""
@@ -273,7 +273,7 @@ def cumsum(self: Tensor, dim: _int, *, dtype: DType | type | None = None, out: T
     """Running sum along dim."""
 def diagonal(self: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
     """A diagonal of two dimensions, as the last dimension."""
-def dist(self: Tensor, other: Tensor, p: _Number | Tensor = 2, *, out: Tensor | None = None) -> Tensor:
+def dist(self: Tensor, other: Tensor, p: _Number = 2, *, out: Tensor | None = None) -> Tensor:
     """The norm of self - other."""
 @overload
 def div(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
@@ -373,9 +373,9 @@ def gt(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> T
     """self > other."""
 def gt_(self: Tensor, other: Tensor | _Number) -> Tensor:
     """self > other."""
-def hardtanh(self: Tensor, min_val: _Number | Tensor = -1, max_val: _Number | Tensor = 1, *, out: Tensor | None = None) -> Tensor:
+def hardtanh(self: Tensor, min_val: _Number = -1, max_val: _Number = 1, *, out: Tensor | None = None) -> Tensor:
     """Values limited to [min_val, max_val]; no gradient at the ends."""
-def hardtanh_(self: Tensor, min_val: _Number | Tensor = -1, max_val: _Number | Tensor = 1) -> Tensor:
+def hardtanh_(self: Tensor, min_val: _Number = -1, max_val: _Number = 1) -> Tensor:
     """Values limited to [min_val, max_val]; no gradient at the ends."""
 def hypot(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """sqrt(self**2 + other**2) without overflow."""
@@ -385,13 +385,13 @@ def imag(self: Tensor) -> Tensor:
     """The imaginary part, as a view."""
 def index(self: Tensor, indices: Sequence[Tensor | None], *, out: Tensor | None = None) -> Tensor:
     """Elements at index tensors, broadcast against each other."""
-def index_add(self: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number | Tensor = 1, out: Tensor | None = None) -> Tensor:
+def index_add(self: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """Slices added to dim at a vector of indices; duplicates add up."""
-def index_add_(self: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number | Tensor = 1) -> Tensor:
+def index_add_(self: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Tensor:
     """Slices added to dim at a vector of indices; duplicates add up."""
 def index_copy(self: Tensor, dim: _int, index: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Slices of dim at a vector of indices replaced by source's."""
-def index_fill(self: Tensor, dim: _int, index: Tensor, value: _Number | Tensor, *, out: Tensor | None = None) -> Tensor:
+def index_fill(self: Tensor, dim: _int, index: Tensor, value: _Number, *, out: Tensor | None = None) -> Tensor:
     """Slices of dim at a vector of indices filled with a number."""
 def index_put(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Values written (or added) at index tensors; added duplicates add up."""
@@ -615,13 +615,13 @@ def rsqrt_(self: Tensor) -> Tensor:
 def scatter(self: Tensor, dim: _int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Values written along dim at the indices given for each position."""
 @overload
-def scatter(self: Tensor, dim: _int, index: Tensor, value: _Number | Tensor, *, out: Tensor | None = None) -> Tensor:
+def scatter(self: Tensor, dim: _int, index: Tensor, value: _Number, *, out: Tensor | None = None) -> Tensor:
     """One value written along dim at the given indices."""
 @overload
 def scatter_(self: Tensor, dim: _int, index: Tensor, src: Tensor) -> Tensor:
     """Values written along dim at the indices given for each position."""
 @overload
-def scatter_(self: Tensor, dim: _int, index: Tensor, value: _Number | Tensor) -> Tensor:
+def scatter_(self: Tensor, dim: _int, index: Tensor, value: _Number) -> Tensor:
     """One value written along dim at the given indices."""
 def scatter_add(self: Tensor, dim: _int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Values added along dim at the indices given for each position."""
@@ -680,7 +680,7 @@ def squeeze(self: Tensor, *dim: _int) -> Tensor:
 def stack(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """Tensors joined along a new dimension."""
 @overload
-def std(self: Tensor, dim: _int | Sequence[_int] | None = None, *, correction: _Number | Tensor | None = 1, keepdim: _bool = False, out: Tensor | None = None) -> Tensor:
+def std(self: Tensor, dim: _int | Sequence[_int] | None = None, *, correction: _Number | None = 1, keepdim: _bool = False, out: Tensor | None = None) -> Tensor:
     """Standard deviation with Bessel's correction (or another one)."""
 @overload
 def std(self: Tensor, *dim: _int) -> Tensor:
@@ -692,7 +692,7 @@ def std(self: Tensor, dim: _int | Sequence[_int] | None, unbiased: _bool = True,
 def std(self: Tensor, unbiased: _bool = True, *, out: Tensor | None = None) -> Tensor:
     """Standard deviation with Bessel's correction (or another one)."""
 @overload
-def std_mean(self: Tensor, dim: _int | Sequence[_int] | None = None, *, correction: _Number | Tensor | None = 1, keepdim: _bool = False, out: tuple[Tensor, Tensor] | None = None) -> _std_mean_results:
+def std_mean(self: Tensor, dim: _int | Sequence[_int] | None = None, *, correction: _Number | None = 1, keepdim: _bool = False, out: tuple[Tensor, Tensor] | None = None) -> _std_mean_results:
     """Standard deviation with Bessel's correction (or another one), and the mean."""
 @overload
 def std_mean(self: Tensor, *dim: _int) -> _std_mean_results:
@@ -701,13 +701,13 @@ def std_mean(self: Tensor, *dim: _int) -> _std_mean_results:
 def sub(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """self - other."""
 @overload
-def sub(self: Tensor, other: Tensor | _Number, *, alpha: _Number | Tensor, out: Tensor | None = None) -> Tensor:
+def sub(self: Tensor, other: Tensor | _Number, *, alpha: _Number, out: Tensor | None = None) -> Tensor:
     """self - alpha * other."""
 @overload
 def sub_(self: Tensor, other: Tensor | _Number) -> Tensor:
     """self - other."""
 @overload
-def sub_(self: Tensor, other: Tensor | _Number, *, alpha: _Number | Tensor) -> Tensor:
+def sub_(self: Tensor, other: Tensor | _Number, *, alpha: _Number) -> Tensor:
     """self - alpha * other."""
 def sum(self: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
     """Sum of elements."""
@@ -750,7 +750,7 @@ def unfold(self: Tensor, dimension: _int, size: _int, step: _int) -> Tensor:
 def unsqueeze(self: Tensor, dim: _int) -> Tensor:
     """A dimension of extent one inserted."""
 @overload
-def var(self: Tensor, dim: _int | Sequence[_int] | None = None, *, correction: _Number | Tensor | None = 1, keepdim: _bool = False, out: Tensor | None = None) -> Tensor:
+def var(self: Tensor, dim: _int | Sequence[_int] | None = None, *, correction: _Number | None = 1, keepdim: _bool = False, out: Tensor | None = None) -> Tensor:
     """Variance with Bessel's correction (or another one)."""
 @overload
 def var(self: Tensor, *dim: _int) -> Tensor:
@@ -762,7 +762,7 @@ def var(self: Tensor, dim: _int | Sequence[_int] | None, unbiased: _bool = True,
 def var(self: Tensor, unbiased: _bool = True, *, out: Tensor | None = None) -> Tensor:
     """Variance with Bessel's correction (or another one)."""
 @overload
-def var_mean(self: Tensor, dim: _int | Sequence[_int] | None = None, *, correction: _Number | Tensor | None = 1, keepdim: _bool = False, out: tuple[Tensor, Tensor] | None = None) -> _var_mean_results:
+def var_mean(self: Tensor, dim: _int | Sequence[_int] | None = None, *, correction: _Number | None = 1, keepdim: _bool = False, out: tuple[Tensor, Tensor] | None = None) -> _var_mean_results:
     """Variance with Bessel's correction (or another one), and the mean."""
 @overload
 def var_mean(self: Tensor, *dim: _int) -> _var_mean_results:

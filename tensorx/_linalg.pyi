@@ -66,5 +66,5 @@ class _kthvalue_results(NamedTuple):
 
 def solve(A: Tensor, B: Tensor, *, left: _bool = True, out: Tensor | None = None) -> Tensor:
     """The solution X of A X = B."""
-def vector_norm(self: Tensor, ord: _Number | Tensor = 2, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
+def vector_norm(self: Tensor, ord: _Number = 2, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
     """The norm of all elements, or along dim."""

@@ -81,23 +81,23 @@ class TensorMethods:
     def add(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """self + other."""
     @overload
-    def add(self, other: Tensor | _Number, *, alpha: _Number | Tensor, out: Tensor | None = None) -> Tensor:
+    def add(self, other: Tensor | _Number, *, alpha: _Number, out: Tensor | None = None) -> Tensor:
         """self + alpha * other."""
     @overload
     def add_(self, other: Tensor | _Number) -> Tensor:
         """self + other."""
     @overload
-    def add_(self, other: Tensor | _Number, *, alpha: _Number | Tensor) -> Tensor:
+    def add_(self, other: Tensor | _Number, *, alpha: _Number) -> Tensor:
         """self + alpha * other."""
-    def addcdiv(self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number | Tensor = 1, out: Tensor | None = None) -> Tensor:
+    def addcdiv(self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number = 1, out: Tensor | None = None) -> Tensor:
         """self + value * tensor1 / tensor2."""
-    def addcdiv_(self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number | Tensor = 1) -> Tensor:
+    def addcdiv_(self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number = 1) -> Tensor:
         """self + value * tensor1 / tensor2."""
-    def addcmul(self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number | Tensor = 1, out: Tensor | None = None) -> Tensor:
+    def addcmul(self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number = 1, out: Tensor | None = None) -> Tensor:
         """self + value * tensor1 * tensor2."""
-    def addcmul_(self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number | Tensor = 1) -> Tensor:
+    def addcmul_(self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number = 1) -> Tensor:
         """self + value * tensor1 * tensor2."""
-    def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: _Number | Tensor = 1, alpha: _Number | Tensor = 1, out: Tensor | None = None) -> Tensor:
+    def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
         """beta * self + alpha * (mat1 @ mat2), in one kernel."""
     def all(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
         """Whether all elements are nonzero."""
@@ -141,7 +141,7 @@ class TensorMethods:
         """Inverse hyperbolic tangent."""
     def atanh_(self) -> Tensor:
         """Inverse hyperbolic tangent."""
-    def baddbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number | Tensor = 1, alpha: _Number | Tensor = 1, out: Tensor | None = None) -> Tensor:
+    def baddbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
         """beta * self + alpha * (batch1 @ batch2), batch by batch."""
     def bitwise_and(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """Bitwise and; logical for bool."""
@@ -176,26 +176,26 @@ class TensorMethods:
     def chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
         """At most so many pieces of equal size."""
     @overload
-    def clamp(self, min: _Number | Tensor | None = None, max: _Number | Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
+    def clamp(self, min: _Number | None = None, max: _Number | None = None, *, out: Tensor | None = None) -> Tensor:
         """Values limited to [min, max]; NaN stays."""
     @overload
     def clamp(self, min: Tensor | None = None, max: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
         """Values limited by tensors, elementwise."""
     @overload
-    def clamp_(self, min: _Number | Tensor | None = None, max: _Number | Tensor | None = None) -> Tensor:
+    def clamp_(self, min: _Number | None = None, max: _Number | None = None) -> Tensor:
         """Values limited to [min, max]; NaN stays."""
     @overload
     def clamp_(self, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
         """Values limited by tensors, elementwise."""
-    def clamp_max(self, max: _Number | Tensor, *, out: Tensor | None = None) -> Tensor:
+    def clamp_max(self, max: _Number, *, out: Tensor | None = None) -> Tensor:
         """Values not above max; NaN stays."""
-    def clamp_max_(self, max: _Number | Tensor) -> Tensor:
+    def clamp_max_(self, max: _Number) -> Tensor:
         """Values not above max; NaN stays."""
-    def clamp_min(self, min: _Number | Tensor, *, out: Tensor | None = None) -> Tensor:
+    def clamp_min(self, min: _Number, *, out: Tensor | None = None) -> Tensor:
         """Values not below min; NaN stays."""
-    def clamp_min_(self, min: _Number | Tensor) -> Tensor:
+    def clamp_min_(self, min: _Number) -> Tensor:
         """Values not below min; NaN stays."""
-    def clip(self, min: _Number | Tensor | None = None, max: _Number | Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
+    def clip(self, min: _Number | None = None, max: _Number | None = None, *, out: Tensor | None = None) -> Tensor:
         """Another name of clamp."""
     def clone(self, *, memory_format: Any = None, out: Tensor | None = None) -> Tensor:
         """A copy."""
@@ -235,7 +235,7 @@ class TensorMethods:
         """Running sum along dim."""
     def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
         """A diagonal of two dimensions, as the last dimension."""
-    def dist(self, other: Tensor, p: _Number | Tensor = 2, *, out: Tensor | None = None) -> Tensor:
+    def dist(self, other: Tensor, p: _Number = 2, *, out: Tensor | None = None) -> Tensor:
         """The norm of self - other."""
     @overload
     def div(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
@@ -333,9 +333,9 @@ class TensorMethods:
         """self > other."""
     def gt_(self, other: Tensor | _Number) -> Tensor:
         """self > other."""
-    def hardtanh(self, min_val: _Number | Tensor = -1, max_val: _Number | Tensor = 1, *, out: Tensor | None = None) -> Tensor:
+    def hardtanh(self, min_val: _Number = -1, max_val: _Number = 1, *, out: Tensor | None = None) -> Tensor:
         """Values limited to [min_val, max_val]; no gradient at the ends."""
-    def hardtanh_(self, min_val: _Number | Tensor = -1, max_val: _Number | Tensor = 1) -> Tensor:
+    def hardtanh_(self, min_val: _Number = -1, max_val: _Number = 1) -> Tensor:
         """Values limited to [min_val, max_val]; no gradient at the ends."""
     def hypot(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """sqrt(self**2 + other**2) without overflow."""
@@ -343,13 +343,13 @@ class TensorMethods:
         """sqrt(self**2 + other**2) without overflow."""
     def index(self, indices: Sequence[Tensor | None], *, out: Tensor | None = None) -> Tensor:
         """Elements at index tensors, broadcast against each other."""
-    def index_add(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number | Tensor = 1, out: Tensor | None = None) -> Tensor:
+    def index_add(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
         """Slices added to dim at a vector of indices; duplicates add up."""
-    def index_add_(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number | Tensor = 1) -> Tensor:
+    def index_add_(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1) -> Tensor:
         """Slices added to dim at a vector of indices; duplicates add up."""
     def index_copy(self, dim: _int, index: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Slices of dim at a vector of indices replaced by source's."""
-    def index_fill(self, dim: _int, index: Tensor, value: _Number | Tensor, *, out: Tensor | None = None) -> Tensor:
+    def index_fill(self, dim: _int, index: Tensor, value: _Number, *, out: Tensor | None = None) -> Tensor:
         """Slices of dim at a vector of indices filled with a number."""
     def index_put(self, indices: Sequence[Tensor | None], values: Tensor, accumulate: _bool = False, *, out: Tensor | None = None) -> Tensor:
         """Values written (or added) at index tensors; added duplicates add up."""
@@ -383,7 +383,7 @@ class TensorMethods:
         """self + weight * (end - self)."""
     def lerp_(self, end: Tensor | _Number, weight: Tensor | _Number) -> Tensor:
         """self + weight * (end - self)."""
-    def linalg_vector_norm(self, ord: _Number | Tensor = 2, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
+    def linalg_vector_norm(self, ord: _Number = 2, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
         """The norm of all elements, or along dim."""
     def log(self, *, out: Tensor | None = None) -> Tensor:
         """Natural logarithm."""
@@ -565,13 +565,13 @@ class TensorMethods:
     def scatter(self, dim: _int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Values written along dim at the indices given for each position."""
     @overload
-    def scatter(self, dim: _int, index: Tensor, value: _Number | Tensor, *, out: Tensor | None = None) -> Tensor:
+    def scatter(self, dim: _int, index: Tensor, value: _Number, *, out: Tensor | None = None) -> Tensor:
         """One value written along dim at the given indices."""
     @overload
     def scatter_(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
         """Values written along dim at the indices given for each position."""
     @overload
-    def scatter_(self, dim: _int, index: Tensor, value: _Number | Tensor) -> Tensor:
+    def scatter_(self, dim: _int, index: Tensor, value: _Number) -> Tensor:
         """One value written along dim at the given indices."""
     def scatter_add(self, dim: _int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Values added along dim at the indices given for each position."""
@@ -628,7 +628,7 @@ class TensorMethods:
     def squeeze(self, *dim: _int) -> Tensor:
         """Dimensions of extent one removed."""
     @overload
-    def std(self, dim: _int | Sequence[_int] | None = None, *, correction: _Number | Tensor | None = 1, keepdim: _bool = False, out: Tensor | None = None) -> Tensor:
+    def std(self, dim: _int | Sequence[_int] | None = None, *, correction: _Number | None = 1, keepdim: _bool = False, out: Tensor | None = None) -> Tensor:
         """Standard deviation with Bessel's correction (or another one)."""
     @overload
     def std(self, *dim: _int) -> Tensor:
@@ -640,7 +640,7 @@ class TensorMethods:
     def std(self, unbiased: _bool = True, *, out: Tensor | None = None) -> Tensor:
         """Standard deviation with Bessel's correction (or another one)."""
     @overload
-    def std_mean(self, dim: _int | Sequence[_int] | None = None, *, correction: _Number | Tensor | None = 1, keepdim: _bool = False, out: tuple[Tensor, Tensor] | None = None) -> _std_mean_results:
+    def std_mean(self, dim: _int | Sequence[_int] | None = None, *, correction: _Number | None = 1, keepdim: _bool = False, out: tuple[Tensor, Tensor] | None = None) -> _std_mean_results:
         """Standard deviation with Bessel's correction (or another one), and the mean."""
     @overload
     def std_mean(self, *dim: _int) -> _std_mean_results:
@@ -649,13 +649,13 @@ class TensorMethods:
     def sub(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """self - other."""
     @overload
-    def sub(self, other: Tensor | _Number, *, alpha: _Number | Tensor, out: Tensor | None = None) -> Tensor:
+    def sub(self, other: Tensor | _Number, *, alpha: _Number, out: Tensor | None = None) -> Tensor:
         """self - alpha * other."""
     @overload
     def sub_(self, other: Tensor | _Number) -> Tensor:
         """self - other."""
     @overload
-    def sub_(self, other: Tensor | _Number, *, alpha: _Number | Tensor) -> Tensor:
+    def sub_(self, other: Tensor | _Number, *, alpha: _Number) -> Tensor:
         """self - alpha * other."""
     def sum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
         """Sum of elements."""
@@ -698,7 +698,7 @@ class TensorMethods:
     def unsqueeze(self, dim: _int) -> Tensor:
         """A dimension of extent one inserted."""
     @overload
-    def var(self, dim: _int | Sequence[_int] | None = None, *, correction: _Number | Tensor | None = 1, keepdim: _bool = False, out: Tensor | None = None) -> Tensor:
+    def var(self, dim: _int | Sequence[_int] | None = None, *, correction: _Number | None = 1, keepdim: _bool = False, out: Tensor | None = None) -> Tensor:
         """Variance with Bessel's correction (or another one)."""
     @overload
     def var(self, *dim: _int) -> Tensor:
@@ -710,7 +710,7 @@ class TensorMethods:
     def var(self, unbiased: _bool = True, *, out: Tensor | None = None) -> Tensor:
         """Variance with Bessel's correction (or another one)."""
     @overload
-    def var_mean(self, dim: _int | Sequence[_int] | None = None, *, correction: _Number | Tensor | None = 1, keepdim: _bool = False, out: tuple[Tensor, Tensor] | None = None) -> _var_mean_results:
+    def var_mean(self, dim: _int | Sequence[_int] | None = None, *, correction: _Number | None = 1, keepdim: _bool = False, out: tuple[Tensor, Tensor] | None = None) -> _var_mean_results:
         """Variance with Bessel's correction (or another one), and the mean."""
     @overload
     def var_mean(self, *dim: _int) -> _var_mean_results:

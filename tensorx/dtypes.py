@@ -1,8 +1,9 @@
 """Dtype records and the promotion lattice.
 
-A dtype knows its short ``code`` (the name that kernels use), its NumPy dtype, its *compute* dtype (f16 and bf16 values are
-computed in f32) and its *accumulate* dtype. Promotion follows PyTorch's documented rules: three categories of operands (dimensioned
-tensors, zero-dim tensors, Python numbers), of which a lower one only matters when its kind (bool < int < float < complex) is higher.
+A dtype knows its short ``code`` (the name that kernels use), its NumPy dtype, its *compute* dtype (f16 and bf16 values
+are computed in f32) and its *accumulate* dtype. Promotion follows PyTorch's documented rules: three categories of
+operands (dimensioned tensors, zero-dim tensors, Python numbers), of which a lower one only matters when its kind (bool <
+int < float < complex) is higher.
 """
 
 from __future__ import annotations
@@ -78,7 +79,10 @@ uint16 = dtype(12, "uint16", "u16", np.uint16, INT)
 uint32 = dtype(13, "uint32", "u32", np.uint32, INT)
 uint64 = dtype(14, "uint64", "u64", np.uint64, INT)
 
-ALL = (bool_, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, complex64, complex128, uint16, uint32, uint64)
+ALL = (
+    *(bool_, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64, complex64, complex128),
+    *(uint16, uint32, uint64),
+)
 ALIASES = {"half": float16, "float": float32, "double": float64, "short": int16, "int": int32, "long": int64,
            "cfloat": complex64, "cdouble": complex128, "bool": bool_}
 FROM_NUMPY = {d.np: d for d in ALL}

@@ -1,7 +1,7 @@
 """Every error that tensorx raises on purpose.
 
-One form: ``op: argument 'x' must be ...; got ... . Hint: ...``. Each class also derives from the class that PyTorch raises in the same
-place, so ``except RuntimeError`` written for PyTorch keeps working.
+One form: ``op: argument 'x' must be ...; got ... . Hint: ...``. Each class also derives from the class that PyTorch
+raises in the same place, so ``except RuntimeError`` written for PyTorch keeps working.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ class RenderError(KernelError):
 
 
 class CompileError(KernelError):
-    """The compiler refused a generated kernel; ``log``, ``source`` and ``path`` (where the source was kept) help to see why."""
+    """The compiler refused a generated kernel; ``log``, ``source`` and ``path`` (where the source was kept) help to see
+    why."""
 
     def __init__(self, message: str, log: str = "", source: str = "", path: str = "") -> None:
         super().__init__(message)

@@ -111,7 +111,9 @@ tensor(-2.5000)
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
 >>> tensorx.aminmax(x)
-torch.return_types.aminmax(min=tensor(-2.5000), max=tensor(2.5000))
+torch.return_types.aminmax(
+min=tensor(-2.5000),
+max=tensor(2.5000))
 """,
     "angle": """\
 >>> import tensorx
@@ -492,9 +494,11 @@ tensor(12)
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
 >>> tensorx.cummax(x, 0)
-torch.return_types.cummax(values=tensor([[-2.5000, -0.2000,  2.1000, -1.2000],
+torch.return_types.cummax(
+values=tensor([[-2.5000, -0.2000,  2.1000, -1.2000],
         [ 1.2000, -0.2000,  2.1000,  2.5000],
-        [ 1.2000,  1.6000,  2.1000,  2.5000]]), indices=tensor([[0, 0, 0, 0],
+        [ 1.2000,  1.6000,  2.1000,  2.5000]]),
+indices=tensor([[0, 0, 0, 0],
         [1, 0, 0, 1],
         [1, 2, 0, 1]]))
 """,
@@ -502,9 +506,11 @@ torch.return_types.cummax(values=tensor([[-2.5000, -0.2000,  2.1000, -1.2000],
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
 >>> tensorx.cummin(x, 0)
-torch.return_types.cummin(values=tensor([[-2.5000, -0.2000,  2.1000, -1.2000],
+torch.return_types.cummin(
+values=tensor([[-2.5000, -0.2000,  2.1000, -1.2000],
         [-2.5000, -2.1000,  0.2000, -1.2000],
-        [-2.5000, -2.1000, -1.6000, -1.2000]]), indices=tensor([[0, 0, 0, 0],
+        [-2.5000, -2.1000, -1.6000, -1.2000]]),
+indices=tensor([[0, 0, 0, 0],
         [0, 1, 1, 0],
         [0, 1, 2, 0]]))
 """,
@@ -1157,7 +1163,9 @@ tensor([[-2.0000,  2.0000,  2.1000, -0.5000],
 >>> tensorx.max(x)
 tensor(2.5000)
 >>> tensorx.max(x, 0)
-torch.return_types.max(values=tensor([1.2000, 1.6000, 2.1000, 2.5000]), indices=tensor([1, 2, 0, 1]))
+torch.return_types.max(
+values=tensor([1.2000, 1.6000, 2.1000, 2.5000]),
+indices=tensor([1, 2, 0, 1]))
 """,
     "maximum": """\
 >>> import tensorx
@@ -1195,7 +1203,9 @@ tensor([[-2.5000, -0.2000,  0.5000, -1.2000],
 >>> tensorx.min(x)
 tensor(-2.5000)
 >>> tensorx.min(x, 0)
-torch.return_types.min(values=tensor([-2.5000, -2.1000, -1.6000, -1.2000]), indices=tensor([0, 1, 2, 0]))
+torch.return_types.min(
+values=tensor([-2.5000, -2.1000, -1.6000, -1.2000]),
+indices=tensor([0, 1, 2, 0]))
 """,
     "minimum": """\
 >>> import tensorx
@@ -1557,9 +1567,11 @@ tensor([[0.0211, 0.1389, 0.8516, 0.0208],
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
 >>> tensorx.sort(x)
-torch.return_types.sort(values=tensor([[-2.5000, -1.2000, -0.2000,  2.1000],
+torch.return_types.sort(
+values=tensor([[-2.5000, -1.2000, -0.2000,  2.1000],
         [-2.1000,  0.2000,  1.2000,  2.5000],
-        [-1.6000, -0.7000,  0.7000,  1.6000]]), indices=tensor([[0, 3, 1, 2],
+        [-1.6000, -0.7000,  0.7000,  1.6000]]),
+indices=tensor([[0, 3, 1, 2],
         [1, 2, 0, 3],
         [2, 0, 3, 1]]))
 """,
@@ -1707,9 +1719,11 @@ tensor([[-2.0000,  2.0000,  1.5000, -2.0000,  2.0000,  1.5000],
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
 >>> tensorx.topk(x, 2)
-torch.return_types.topk(values=tensor([[ 2.1000, -0.2000],
+torch.return_types.topk(
+values=tensor([[ 2.1000, -0.2000],
         [ 2.5000,  1.2000],
-        [ 1.6000,  0.7000]]), indices=tensor([[2, 1],
+        [ 1.6000,  0.7000]]),
+indices=tensor([[2, 1],
         [3, 0],
         [1, 3]]))
 """,

@@ -164,7 +164,7 @@ atan2 = elementwise("atan2(Tensor self, Tensor other) -> Tensor", E.atan2, lambd
                     promote=TO_FLOAT, ref=np.arctan2, dtypes="bif", doc="Angle of the point (other, self).")
 
 
-def _atan2_vjp(g, a, b):  # type: ignore[no-untyped-def]  # Exprs
+def _atan2_vjp(g, a, b):
     """0 at the origin, where the angle has no derivative."""
     r = a * a + b * b
     g = E.where(E.eq(r, 0), 0.0, g / r)

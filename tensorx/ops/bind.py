@@ -67,11 +67,9 @@ def copy_results(op: Op, result: Any, out: tuple[Tensor, ...]) -> Any:
     return out[0] if len(out) == 1 else named(op, out)
 
 
-def _named_text(start: str, separator: str) -> Callable[[Any], str]:
-    def text(self: Any) -> str:
-        fields = separator.join(f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True))
-        return f"torch.return_types.{type(self).__name__}({start}{fields})"  # scripts compare and parse PyTorch's text
-    return text
+def _named_repr(self: Any) -> str:
+    fields = ",\n".join(f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True))
+    return f"torch.return_types.{type(self).__name__}(\n{fields})"  # scripts compare and parse PyTorch's text
 
 
 _tuples: dict[str, type] = {}
@@ -84,7 +82,7 @@ def named(op: Op, result: Any) -> Any:
         from collections import namedtuple
         cls = _tuples[op.schema.name] = namedtuple(op.schema.name, op.schema.returns)
         cls.__module__ = "tensorx.return_types"
-        cls.__repr__, cls.__str__ = _named_text("", ", "), _named_text("\n", ",\n")
+        cls.__repr__ = _named_repr  # type: ignore[method-assign]
     return cls(*result)
 
 

@@ -188,7 +188,7 @@ def _is(x: Expr, value: Number) -> bool:
 
 def _simplify(name: str, args: list[Expr]) -> Expr | None:
     """Identities that are exact for every value, NaN and signed zero included: x * 1, x / 1, x - 0. Nothing else."""
-    if name == "mul" and _is(args[1], 1) or name == "div" and _is(args[1], 1) or name == "sub" and _is(args[1], 0):
+    if (name in ("mul", "div") and _is(args[1], 1)) or (name == "sub" and _is(args[1], 0)):
         return args[0]
     if name == "mul" and _is(args[0], 1):
         return args[1]

@@ -76,7 +76,7 @@ def full(size: Any, fill_value: Any, *, out: Tensor | None = None, dtype: DType 
     """
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     d = dtype or (out.dtype if out is not None else dtypes.of_python(value))
-    shape = _shape((size,) if not isinstance(size, int) else (size,))
+    shape = _shape((size,))
     if out is not None:
         from tensorx.ops.dispatch import call
         return call(_full, (shape, value, d, out.device), (out,))

@@ -18,7 +18,6 @@ import numpy as np
 from tensorx.autograd import anomaly
 from tensorx.autograd.modes import state
 from tensorx.autograd.node import grad_accumulator, next_sequence
-from tensorx.ops import record
 from tensorx.ops.dispatch import call
 from tensorx.ops.expr_numpy import quiet
 from tensorx.ops.kinds.elementwise import Backward, ElementwiseNode

@@ -108,7 +108,7 @@ def edges_of(tensors: Sequence[Tensor | None]) -> tuple[Any, ...]:
 
 def requires_grad(tensors: Sequence[Any]) -> bool:
     """Whether any tensor requires grad."""
-    for t in tensors:
+    for t in tensors:  # noqa: SIM110  on every call's way: a generator would cost 0.3 us
         if t is not None and (t._rg if t._view is None else t.requires_grad):
             return True
     return False

@@ -37,7 +37,7 @@ _complex = builtins.complex
 _Number = builtins.complex | builtins.float | builtins.int | builtins.bool
 '''
 TYPES = {
-    "Tensor": "Tensor", "int": "_int", "float": "_float", "bool": "_bool", "Scalar": "_Number | Tensor", "int[]": "_int | Sequence[_int]",
+    "Tensor": "Tensor", "int": "_int", "float": "_float", "bool": "_bool", "Scalar": "_Number", "int[]": "_int | Sequence[_int]",
     "Tensor[]": "Sequence[Tensor]", "ScalarType": "DType | type", "str": "str", "Seed": "_int", "Generator": "Generator", "Device": "Any", "Any": "Any",
 }
 
