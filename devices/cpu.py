@@ -51,6 +51,8 @@ def set_num_threads(count: int) -> None:
     """Let a kernel on the cpu use up to ``count`` threads. Raises ValueError unless ``count`` is a positive int.
 
     In a forked child, where OpenMP hangs, it stays at one, with a RuntimeWarning.
+
+    >>> set_num_threads(get_num_threads())
     """
     global _threads
     if not isinstance(count, int) or count < 1:

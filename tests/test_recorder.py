@@ -1,4 +1,4 @@
-"""A recorded training step replays to the same bits: every primitive passes the door and random draws carry their keys."""
+"""A recorded training step replays to the same bits: primitives pass the door and random draws carry their keys."""
 
 from __future__ import annotations
 
