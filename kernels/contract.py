@@ -79,8 +79,8 @@ class LocalTile:
 
     @property
     def words(self) -> int:
-        """Elements of local memory."""
-        return self.k * (self.m + self.n)
+        """Elements of local memory: rows are one longer than the tile, so that a column lies in distinct banks."""
+        return self.k * (self.m + 1 + self.n + 1)
 
 
 #: From fast to small: every device that can run OpenCL or CUDA (32 items, 1 KB) can run one of them.

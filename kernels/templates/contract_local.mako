@@ -27,7 +27,7 @@ Contract with a LocalTile: a work-group copies its tiles of x0 and x1 into local
         const int ok = (k0 + k < K) & (${base_lane} + l < ${bound})${" & " + maps.inside(x, [f"{n}_lc{i}[u]" for i in range(S)], [f"kc{i}" for i in range(S)]) if S else ""};
         ${A} value = 0;
         if (ok) value = ${maps.element(x, n + "_p", f"{base(x)} + ko + {n}_lane[u]{twist}")};
-        ${store}[k * ${lanes} + l] = ${"(k & 1 & ~l) ? -value : value" if sign else "value"};
+        ${store}[k * ${lanes + 1} + l] = ${"(k & 1 & ~l) ? -value : value" if sign else "value"};
       }
 </%def>\
 <%def name="local_lanes(x, axis, lanes, base_lane)">\
@@ -62,8 +62,8 @@ Contract with a LocalTile: a work-group copies its tiles of x0 and x1 into local
     def column(j):
         return f"tx + ({j}) * {across}" if half == 1 else f"2 * tx + ({j}) / 2 * {2 * across} + (({j}) & 1)"
 %>\
-  TX_LOCAL ${A} left[${tile.k * tile.m}];
-  TX_LOCAL ${A} right[${tile.k * tile.n}];
+  TX_LOCAL ${A} left[${tile.k * (tile.m + 1)}];
+  TX_LOCAL ${A} right[${tile.k * (tile.n + 1)}];
   const int lid = (int)TX_LID(0), tx = lid % ${across}, ty = lid / ${across};
   const ${I} M = ${M}, N = ${N}, K = ${K};
   const ${I} wide = (N + ${tile.n - 1}) / ${tile.n}, tall = (M + ${tile.m - 1}) / ${tile.m};
@@ -84,8 +84,8 @@ ${local_load(x1, "n", tile.n, "right", "j0")}\
       TX_BARRIER;
       for (int k = 0; k < ${tile.k}; ++k) {
         ${A} a[${TM}], b[${TN}];
-        for (int i = 0; i < ${TM}; ++i) a[i] = left[k * ${tile.m} + ty + i * ${down}];
-        for (int j = 0; j < ${TN}; ++j) b[j] = right[k * ${tile.n} + ${column("j")}];
+        for (int i = 0; i < ${TM}; ++i) a[i] = left[k * ${tile.m + 1} + ty + i * ${down}];
+        for (int j = 0; j < ${TN}; ++j) b[j] = right[k * ${tile.n + 1} + ${column("j")}];
         for (int i = 0; i < ${TM}; ++i)
           for (int j = 0; j < ${TN}; ++j) sum[i][j] = ${fma("a[i]", "b[j]", "sum[i][j]")};
       }
