@@ -39,17 +39,17 @@ def _examples(made: dict[str, str]) -> str:
     return f"{head}EXAMPLES: dict[str, str] = {{\n{entries}}}\n"
 
 
-def stale(root: Path = ROOT) -> list[str]:
+def stale(root: Path | None = None) -> list[str]:
     """Generated files that differ from what the table says now, or that nothing generates any more."""
-    wanted = files()
+    root, wanted = root or ROOT, files()
     differ = [name for name, text in wanted.items() if not (root / name).is_file() or (root / name).read_text() != text]
     pages = (f"docs/reference/{path.name}" for path in sorted((root / "docs/reference").glob("*.md")))
     return differ + [name for name in pages if name not in wanted]
 
 
-def write(root: Path = ROOT) -> list[str]:
+def write(root: Path | None = None) -> list[str]:
     """Bring the generated files up to date; the names of those that changed."""
-    wanted = files()
+    root, wanted = root or ROOT, files()
     changed = stale(root)
     for name in changed:
         path = root / name
