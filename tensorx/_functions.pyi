@@ -788,10 +788,6 @@ def where(condition: Tensor | _Number, self: Tensor, other: Tensor | _Number, *,
 @overload
 def where(condition: Tensor) -> tuple[Tensor, ...]:
     """The coordinates where condition is true, one tensor a dimension."""
-def xlogy(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """self * log(other), 0 where self is 0."""
-def xlogy_(self: Tensor, other: Tensor | _Number) -> Tensor:
-    """self * log(other), 0 where self is 0."""
 def zero(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Every element replaced by zero."""
 def zero_(self: Tensor) -> Tensor:

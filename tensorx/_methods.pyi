@@ -730,10 +730,6 @@ class TensorMethods:
         """The last dimension's pairs as complex numbers, as a view."""
     def view_as_real(self) -> Tensor:
         """Real and imaginary parts along a new last dimension, as a view."""
-    def xlogy(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-        """self * log(other), 0 where self is 0."""
-    def xlogy_(self, other: Tensor | _Number) -> Tensor:
-        """self * log(other), 0 where self is 0."""
     def zero(self, *, out: Tensor | None = None) -> Tensor:
         """Every element replaced by zero."""
     def zero_(self) -> Tensor:

@@ -2,8 +2,8 @@
 
 A dtype knows its short ``code`` (the name that kernels use), its NumPy dtype, its *compute* dtype (f16 and bf16 values
 are computed in f32) and its *accumulate* dtype. Promotion follows PyTorch's documented rules: three categories of
-operands (dimensioned tensors, zero-dim tensors, Python numbers), of which a lower one only matters when its kind (bool <
-int < float < complex) is higher.
+operands (dimensioned tensors, zero-dim tensors, Python numbers), of which a lower one only matters when its kind
+(bool < int < float < complex) is higher.
 """
 
 from __future__ import annotations

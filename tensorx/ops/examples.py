@@ -6,6 +6,7 @@ used; where none is left, or operands are large, the shape is shown.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +17,8 @@ from tensorx.ops import describe, samples
 from tensorx.ops.table import Op
 from tensorx.tensor import Tensor, from_host
 
-LIMIT = 12  # elements of an operand that are written out
+LIMIT = 12  # elements of an operand that are written out; a larger one is all ones
+SHOWN = 20  # elements of a result that are printed; of a larger one the shape
 SHIFTS = 12  # samples tried
 SUMS = ("REDUCE", "ROWWISE", "SCAN", "CONTRACT", "COMPOSITE")  # kinds whose terms may cancel
 SLACK = 2e-6  # relative; a few units in the last place of f32
@@ -38,8 +40,15 @@ def _numbers(x: Any) -> str:
     if isinstance(x, list):
         return "[" + ", ".join(_numbers(i) for i in x) + "]"
     if isinstance(x, float):
-        return f"{x:.6g}" + ("" if x % 1 else ".")
+        return f"{x:.6g}" + ("" if x % 1 else ".") if math.isfinite(x) else f"tensorx.{x}".replace("tensorx.-", "-tensorx.")
     return repr(x).strip("()")
+
+
+def _short(x: Any) -> Any:
+    """The numbers that `_numbers` writes."""
+    if isinstance(x, list):
+        return [_short(i) for i in x]
+    return float(f"{x:.6g}") if isinstance(x, float) else x
 
 
 def plain(x: Any) -> Any:
@@ -48,7 +57,7 @@ def plain(x: Any) -> Any:
         if x.numel() > LIMIT:
             return from_host(np.full(x.shape, x.dtype.kind >= FLOAT), x.dtype, samples.CPU)
         if x.dtype.kind >= FLOAT:
-            return from_host(np.array(eval(_numbers(x.tolist()))), x.dtype, samples.CPU)
+            return from_host(np.array(_short(x.tolist())), x.dtype, samples.CPU)
         return x
     return tuple(plain(i) for i in x) if isinstance(x, list | tuple) else x
 
@@ -102,7 +111,7 @@ def example(op: Op, inplace: bool = False) -> list[str]:
         args, kwargs = plain(args), {k: plain(v) for k, v in kwargs.items()}
         lines = _call(op, name, args, kwargs, method)
         result = _run(op, args, kwargs, inplace)
-        small = all(t.numel() <= LIMIT for t in _tensors((*args, *kwargs.values(), result)))
+        small = all(t.numel() <= SHOWN for t in _tensors(result))
         if small and _steady(result, op.kind.name in SUMS):
             return [f">>> {line}" for line in lines] + repr(result).replace("\n\n", "\n<BLANKLINE>\n").splitlines()
         if not small:

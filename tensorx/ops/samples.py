@@ -41,7 +41,7 @@ class Round:
             low = low if d.is_signed else max(low, 0)
             flat = math.ceil(low) + order % (math.floor(high) - math.ceil(low) + 1)
         else:
-            even = np.linspace(low, high, n + 2)[1:-1] if n else np.zeros(0)
+            even = np.linspace(low + self.shift * (high - low) / 20, high, n + 2)[1:-1] if n else np.zeros(0)
             halves = n < 7 and high - low > 3 and self.shift < 3
             flat = np.clip(np.round(even * 2) / 2 if halves else np.round(even, 1), low, high)[order]
             flat = flat + 1j * flat[::-1] if d.kind == COMPLEX else flat
