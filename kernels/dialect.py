@@ -57,6 +57,7 @@ C = Dialect(
         "TX_DYNAMIC(work)": "TX_PRAGMA(omp parallel for schedule(dynamic) num_threads(tx_threads) if((work) > 32768))",
         "TX_SIMD": "TX_PRAGMA(omp simd)",
         "TX_SIMD_SHORT": "TX_PRAGMA(omp simd)",
+        "TX_SIMD_PAIRS": "TX_PRAGMA(omp simd)",
         "TX_MALLOC(bytes)": "__builtin_malloc(bytes)",
         "TX_FREE(p)": "__builtin_free(p)",
         "TX_CAS_u32(p, old, new)": "__sync_val_compare_and_swap((uint32_t *)(p), old, new)",
@@ -83,6 +84,9 @@ OPENCL = Dialect(
         TX_UNROLL='_Pragma("unroll")',
         TX_SIMD='_Pragma("clang loop vectorize(assume_safety)")',
         TX_SIMD_SHORT='_Pragma("clang loop vectorize(assume_safety) unroll(disable)")',
+        # Intel's compiler dies of vectorising some loops over pairs of reals (complex numbers).
+        TX_SIMD_PAIRS='_Pragma("clang loop vectorize(disable)")',
+        TX_SCALAR='_Pragma("clang loop vectorize(disable)")',
     ),
     calls={
         "TX_KERNEL(gx, gy, gz)": "__kernel __attribute__((reqd_work_group_size(gx, gy, gz))) void",
@@ -123,6 +127,7 @@ CUDA = Dialect(
         TX_CONSTANT="__constant__ const",
         TX_FN="static __device__ __forceinline__",
         TX_UNROLL='_Pragma("unroll")',
+        TX_SCALAR="",
         TX_BARRIER="__syncthreads()",
         TX_BARRIER_GLOBAL="__syncthreads()",
     ),

@@ -23,7 +23,7 @@ from tensorx.errors import RenderError
 
 from . import text
 from .dialect import Dialect, dialect
-from .spec import Arg, KernelSpec, Source
+from .spec import COMPLEX, Arg, KernelSpec, Source
 
 if TYPE_CHECKING:
     from .capabilities import Capabilities
@@ -101,6 +101,9 @@ def render_kernel(spec: KernelSpec, caps: Capabilities) -> tuple[str, tuple[tupl
     context: dict[str, Any] = {
         "spec": spec, "caps": caps, "d": target, "args": args, "T": text, "signature": text.signature(spec.entry, args),
     }  # fmt: skip
+    pairs = any(o.dtype in COMPLEX for o in spec.operands)
+    context |= {"SIMD": "TX_SIMD_PAIRS" if pairs else "TX_SIMD", "SIMD_SHORT": "TX_SIMD_PAIRS" if pairs else "TX_SIMD_SHORT"}
+    context["SCALAR"] = "TX_SCALAR" if pairs and target.grid else ""
     if hasattr(module, "context"):
         context |= module.context(spec, caps)
     return text.tidy(_fill(module.TEMPLATE, **context)), ((spec.entry, args),)

@@ -121,10 +121,7 @@ ${T.pointer(o, o.name + "_q", step if place == "0" else f"{place} + {step}")}
 % if spec.uses_index:
 const u64 first = (${"(u64)o * rows + r" if outer else "(u64)r"}) * cols + left${" + from" if transposed else ""};
 % endif
-## Intel's OpenCL compiler dies of interleaved pairs that go through library functions in a loop it was told to vectorise.
-% if not (d.grid and any(o.dtype in ("c64", "c128") for o in spec.outputs + spec.inputs)):
-TX_SIMD
-% endif
+${SIMD}
 for (i32 c = 0; c < ${"upto" if transposed else "count"}; ++c) {
 ${element(inner, "_q", "first + c")}\
 }

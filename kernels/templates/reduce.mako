@@ -150,7 +150,7 @@ ${T.coords("t", rs, reduced_sizes, I)}
 <% offset = along(o, rs, "t") %>\
 ${moved(o, "_r", "_q", offset)}
 % endfor
-TX_SIMD
+${SIMD}
 for (i32 j = 0; j < width; ++j) {
 ${loads("_r", lambda o: across(o, "j"), "t")}\
 ${how.into("a%s[j]", "v0%s", ordered=True)}

@@ -12,6 +12,7 @@ compiler has to recognise a reduction. The result is left in the accumulator `p`
 %>\
 ${how.declare("p%s")}
 if (len < ${least}) {
+${SCALAR}
 for (i32 j = 0; j < len; ++j) {
 ${loads(base, lambda o: down(o, "j"), f"{position} + j")}\
 ${how.into("p%s", "v0%s", ordered=True)}
@@ -24,7 +25,7 @@ for (; i + ${lanes} <= len; i += ${lanes}) {
 % for o in each:
 ${moved(o, "_v", base, down(o, "i"))}
 % endfor
-${"TX_SIMD_SHORT" if how.blocked else "TX_SIMD"}
+${SIMD_SHORT if how.blocked else SIMD}
 for (i32 j = 0; j < ${lanes}; ++j) {
 ${loads("_v", lambda o: down(o, "j"), f"{position} + i + j")}\
 ${how.into("lane%s[j]", "v0%s", ordered=True)}
@@ -34,7 +35,7 @@ const i32 rest = len - i;
 % for o in each:
 ${moved(o, "_v", base, down(o, "i"))}
 % endfor
-TX_SIMD
+${SIMD}
 for (i32 j = 0; j < rest; ++j) {
 ${loads("_v", lambda o: down(o, "j"), f"{position} + i + j")}\
 ${how.into("lane%s[j]", "v0%s", ordered=True)}

@@ -91,7 +91,7 @@ ${per_lane(f"{name}{lane} = {start};", "    ")}\
     for (${I} t = first; t < stop; ++t) {
       const ${I} j = ${"n - 1 - t" if reverse else "t"};
 % if wide and not d.grid:
-      TX_SIMD
+      ${SIMD}
 % endif
 % if wide:
       for (int l = 0; l < width; ++l) {

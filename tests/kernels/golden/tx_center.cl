@@ -11,8 +11,9 @@ TX_KERNEL(256, 1, 1) tx_center(TX_GLOBAL f16 *y0_p, i64 y0_o, TX_GLOBAL f32 *y1_
   const i32 lid = (i32)TX_LID(0);
   i32 lanes = 1;
   while (lanes < 256 && lanes < m0) lanes <<= 1;
+  const i32 cols = 256 / lanes;
   const i32 lane = lid % lanes, first = lid - lane;
-  i64 k = (i64)TX_GROUP(0) * (256 / lanes) + lid / lanes;
+  i64 k = (i64)TX_GROUP(0) * cols + lid / lanes;
   const b8 valid = k < kept;
   if (!valid) k = kept - 1; /* keeps step with the others at the barriers, stores nothing */
   i64 k_q = k;

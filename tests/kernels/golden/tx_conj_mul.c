@@ -17,7 +17,7 @@ TX_KERNEL(1, 1, 1) tx_conj_mul(TX_GLOBAL f32 *y0_p, i64 y0_o, TX_GLOBAL const f3
       TX_GLOBAL f32 *y0_q = y0_p + 2 * (left);
       TX_GLOBAL const f32 *x0_q = x0_p + 2 * (left);
       TX_GLOBAL const f32 *x1_q = x1_p + 2 * (left);
-      TX_SIMD
+      TX_SIMD_PAIRS
       for (i32 c = 0; c < count; ++c) {
         f32 x0r = TX_LOAD_f32(x0_q, 2 * (c)), x0i = TX_LOAD_f32(x0_q, 2 * (c) + 1);
         f32 x1r = TX_LOAD_f32(x1_q, 2 * (c)), x1i = TX_LOAD_f32(x1_q, 2 * (c) + 1);

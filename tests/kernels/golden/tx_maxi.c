@@ -21,6 +21,7 @@ TX_KERNEL(1, 1, 1) tx_maxi(TX_GLOBAL f32 *y0_p, i64 y0_o, TX_GLOBAL i64 *y1_p, i
         TX_GLOBAL const f32 *x0_r = x0_q + (r0);
         f32 p = tx_bits_u32_f32(0xff800000u); i32 p_k = 2147483647;
         if (len < 64) {
+
           for (i32 j = 0; j < len; ++j) {
             f32 x0 = TX_LOAD_f32(x0_r, j);
             f32 v0; i32 v0_k = t + j;

@@ -24,6 +24,7 @@ TX_KERNEL(1, 1, 1) tx_mean_partial(TX_GLOBAL f32 *y0_p, i64 y0_o, TX_GLOBAL cons
         TX_GLOBAL const f32 *x0_r = x0_q + (r0);
         f32 p = 0;
         if (len < 64) {
+
           for (i32 j = 0; j < len; ++j) {
             f32 x0 = TX_LOAD_f32(x0_r, j);
             f32 v0;
