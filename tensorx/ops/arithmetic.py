@@ -10,6 +10,7 @@ from tensorx.ops import expr as E
 from tensorx.ops.families import elementwise
 from tensorx.ops.table import COND, KEEP, TO_BOOL, TO_FLOAT, TO_INT
 
+DIVIDENDS = ((-9.0, 9.0), (1.0, 4.0))
 POINTS = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan)
 
 
@@ -50,7 +51,7 @@ mul = elementwise("mul(Tensor self, Tensor other) -> Tensor", lambda a, b: a * b
 div = elementwise("div(Tensor self, Tensor other) -> Tensor", lambda a, b: a / b, lambda g, out, a, b: (g / b.conj(), -(g * (a / b / b).conj())),
                   promote=TO_FLOAT, ref=np.true_divide, special=POINTS, symbol="/", doc="True division; integers give floats.")
 floor_divide = elementwise("floor_divide(Tensor self, Tensor other) -> Tensor", lambda a, b: E.floordiv(a, b), lambda g, out, a, b: (zero(g), zero(g)),
-                           ref=np.floor_divide, dtypes="if",
+                           ref=np.floor_divide, domain=DIVIDENDS, dtypes="if",
                            symbol="//", doc="Division rounded towards minus infinity.")
 
 
@@ -67,10 +68,10 @@ div_mode = elementwise("div.Tensor_mode(Tensor self, Tensor other, *, str roundi
                        samples=lambda t: [(t((3, 4), 1, 9), t((3, 4), 1, 5), {"rounding_mode": m}) for m in ("floor", "trunc")],
                        doc="Division rounded towards zero or minus infinity.")
 remainder = elementwise("remainder(Tensor self, Tensor other) -> Tensor", lambda a, b: E.remainder(a, b),
-                        lambda g, out, a, b: (g, -(g * E.floordiv(a, b))), ref=np.remainder, dtypes="if", symbol="%",
+                        lambda g, out, a, b: (g, -(g * E.floordiv(a, b))), ref=np.remainder, domain=DIVIDENDS, dtypes="if", symbol="%",
                         doc="Remainder with the divisor's sign.")
 fmod = elementwise("fmod(Tensor self, Tensor other) -> Tensor", lambda a, b: E.fmod(a, b), lambda g, out, a, b: (g, -(g * E.trunc(a / b))),
-                   ref=np.fmod, dtypes="if", doc="Remainder with the dividend's sign.")
+                   ref=np.fmod, domain=DIVIDENDS, dtypes="if", doc="Remainder with the dividend's sign.")
 
 
 def _pow_vjp(g, out, a, b):

@@ -23,7 +23,7 @@ def expand_as(x: Any, other: Tensor) -> Any:
     return x.expand(other._shape)
 
 
-@composite("view_as(Tensor self, Tensor other) -> Tensor", ref=lambda x, o: x.reshape(o.shape), samples=lambda t: [(t((2, 6)), t((3, 4)))],
+@composite("view_as(Tensor self, Tensor other) -> Tensor", ref=lambda x, o: x.reshape(o.shape), samples=lambda t: [(t((3,)), t((3, 1)))],
            doc="self viewed in other's shape.")
 def view_as(x: Any, other: Tensor) -> Any:
     return x.view(other._shape)

@@ -67,9 +67,10 @@ def copy_results(op: Op, result: Any, out: tuple[Tensor, ...]) -> Any:
     return out[0] if len(out) == 1 else named(op, out)
 
 
-def _named_repr(self: Any) -> str:
-    fields = ",\n".join(f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True))
-    return f"torch.return_types.{type(self).__name__}(\n{fields})"  # scripts compare and parse PyTorch's text
+def _named_text(self: Any, start: str = "", separator: str = ", ") -> str:
+    """What ``x.__repr__()`` gives in PyTorch, whose name stands here because scripts compare and parse the text."""
+    fields = separator.join(f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True))
+    return f"torch.return_types.{type(self).__name__}({start}{fields})"
 
 
 _tuples: dict[str, type] = {}
@@ -82,7 +83,8 @@ def named(op: Op, result: Any) -> Any:
         from collections import namedtuple
         cls = _tuples[op.schema.name] = namedtuple(op.schema.name, op.schema.returns)
         cls.__module__ = "tensorx.return_types"
-        cls.__repr__ = _named_repr  # type: ignore[method-assign]
+        cls.__repr__ = _named_text  # type: ignore[method-assign, assignment]
+        cls.__str__ = lambda self: _named_text(self, "\n", ",\n")  # type: ignore[method-assign]  # as print() shows them
     return cls(*result)
 
 

@@ -6,6 +6,7 @@ index kernel, which notes the first one in the device's error cell: the next cal
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -43,6 +44,20 @@ def check(op: Any, found: Sequence[Guard], tensors: Sequence[Tensor], values: Se
             raise BadValue(f"{op.schema.name}: Integers to negative integer powers are not allowed. Hint: convert to a floating-point dtype first")
         elif intrinsic != "pow" and not int(values[i]):
             raise ZeroDivision(message(op.schema.name))
+
+
+def check_range(op: Any, values: Sequence[Any], d: Any) -> None:
+    """BadValue for a number that ``d`` cannot hold. Negative ones wrap around in unsigned dtypes, as in PyTorch."""
+    for v in values:
+        if isinstance(v, complex):
+            continue
+        if d.kind == INT:
+            info = np.iinfo(d.np)
+            fits = math.isfinite(v) and (info.min if d.is_signed else -info.max) <= int(v) <= info.max
+        else:
+            fits = d is not dtypes.float32 or not math.isfinite(v) or abs(v) <= np.finfo(np.float32).max
+        if not fits:
+            raise BadValue(f"{op.schema.name}: value {v} cannot be converted to type {d.name} without overflow")
 
 
 def message(name: str) -> str:

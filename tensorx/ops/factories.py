@@ -12,6 +12,7 @@ from tensorx import dtypes
 from tensorx.devices import registry
 from tensorx.dtypes import dtype as DType
 from tensorx.errors import BadValue, ShapeError
+from tensorx.ops import domain
 from tensorx.ops import expr as E
 from tensorx.ops.families import row
 from tensorx.ops.kinds.create import CREATE
@@ -77,6 +78,7 @@ def full(size: Any, fill_value: Any, *, out: Tensor | None = None, dtype: DType 
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     d = dtype or (out.dtype if out is not None else dtypes.of_python(value))
     shape = _shape((size,))
+    domain.check_range(_full, (value,), d)
     if out is not None:
         from tensorx.ops.dispatch import call
         return call(_full, (shape, value, d, out.device), (out,))

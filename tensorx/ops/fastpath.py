@@ -61,7 +61,8 @@ def learn(op: Op, args: tuple[Any, ...], key: Any) -> None:
     program, used = plan.program(op.schema.name, plan.stores)
     device = tensors[0].device
     plain = all(t.device is device and t._key & CONTIGUOUS for t in tensors) and any(t._shape for t in tensors)
-    if plain and not plan.guards and len(plan.stores) == 1 and used == tuple(range(len(tensors))) and not program.indexed and len(plan.scalars) == len(values):
+    plain = plain and not plan.guards and not (plan.scalars and op.kind.rounds(op, plan))  # type: ignore[attr-defined]
+    if plain and len(plan.stores) == 1 and used == tuple(range(len(tensors))) and not program.indexed and len(plan.scalars) == len(values):
         limit = next((n for n in (EVERYTHING, program.small) if use_numpy(device, n, program.small)), -1)
         op.fast[key] = Entry(op, plan, program, plan.stores[0], limit)
 

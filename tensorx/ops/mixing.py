@@ -9,9 +9,8 @@ import ml_dtypes
 import numpy as np
 
 from tensorx.ops import expr as E
-from tensorx.ops.arithmetic import POINTS, clamp, maximum, minimum, zero
+from tensorx.ops.arithmetic import POINTS, clamp, maximum, minimum
 from tensorx.ops.families import composite, elementwise
-from tensorx.ops.table import TO_FLOAT
 from tensorx.tensor import Tensor
 
 
@@ -51,14 +50,9 @@ fmin = elementwise("fmin(Tensor self, Tensor other) -> Tensor", lambda a, b: E.w
 frac = elementwise("frac(Tensor self) -> Tensor", lambda x: x - E.trunc(x), lambda g, out, x: g, ref=lambda x: x - np.trunc(x), dtypes="f",
                    doc="The part after the point, with self's sign.")
 hardtanh = elementwise("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", lambda x, low, high: E.min(E.max(x, low), high),
-                       lambda g, out, x, low, high: E.where((x <= low) | (x >= high), 0.0, g), dtypes="if",
+                       lambda g, out, x, low, high: E.where((x <= low) | (x >= high), 0.0, g), dtypes="f",
                        ref=lambda x, min_val=-1, max_val=1: np.clip(x, min_val, max_val), samples=lambda t: [(t((3, 4)),), (t((3, 4)), 0, 2)],
                        doc="Values limited to [min_val, max_val]; no gradient at the ends.")
-_nan_to_num = elementwise("_nan_to_num(Tensor self, Scalar nan, Scalar posinf, Scalar neginf) -> Tensor",
-                          lambda x, nan, high, low: E.where(E.isnan(x), nan, E.where(E.isinf(x), E.where(x > 0, high, low), x)),
-                          lambda g, out, x, *numbers: E.where(E.isfinite(x), g, 0.0), ref=lambda x, nan, posinf, neginf: np.nan_to_num(
-                              x, nan=nan, posinf=posinf, neginf=neginf), dtypes="f", samples=lambda t: [(t((3, 4)), 0.0, 1.0, -1.0)],
-                          doc="NaN and the infinities replaced by numbers.")
 
 
 def _nan(x):
@@ -122,13 +116,6 @@ min_other = composite("min.other(Tensor self, Tensor other) -> Tensor", ref=np.m
                       doc="The smaller value; NaN if either is NaN.")(lambda a, b: minimum(a, b))
 
 
-def _xlogy_vjp(g, out, a, b):
-    return E.where(E.eq(a, 0) & (b <= 0), 0.0, g * E.log(b)), g * (a / b)
-
-
-xlogy = elementwise("xlogy(Tensor self, Tensor other) -> Tensor", lambda a, b: E.where(E.isnan(b), b, E.where(E.eq(a, 0), 0.0, a * E.log(b))), _xlogy_vjp,
-                    promote=TO_FLOAT, ref=lambda a, b: np.where(a == 0, 0, a * np.log(b)), domain=((-2.0, 2.0), (0.2, 3.0)), dtypes="bif",
-                    doc="self * log(other), 0 where self is 0.")
 positive = composite("positive(Tensor self) -> Tensor", ref=np.positive, dtypes="ifc", samples=lambda t: [(t((3, 4)),)], doc="self.")(lambda x: _positive(x))
 
 
@@ -139,4 +126,4 @@ def _positive(x: Tensor) -> Tensor:
 
 
 Tensor.__pos__ = _positive  # type: ignore[operator]  # mypy takes it for the operator on the class
-__all__ = ["addcdiv", "addcmul", "clamp_tensor", "fmax", "fmin", "frac", "hardtanh", "isclose", "lerp", "logaddexp", "math", "nan_to_num", "xlogy", "zero"]
+__all__ = ["addcdiv", "addcmul", "clamp_tensor", "fmax", "fmin", "frac", "hardtanh", "isclose", "lerp", "logaddexp", "nan_to_num"]

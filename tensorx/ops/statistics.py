@@ -25,13 +25,13 @@ def _std_vjp(g: Any, self: Any, out: Any, self_meta: Any, dim: Any, correction: 
 
 
 std = R.reduce("std(Tensor self, int[1]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor", lambda x, *rest: E.sqrt(R._var(x, *rest)), _std_vjp,
-               dtypes="f", ref=lambda x, dim=None, correction=1, keepdim=False: np.std(x, axis=dim, ddof=correction, keepdims=keepdim),
+               dtypes="f", ref=lambda *a, **k: np.sqrt(R.np_var(*a, **k)),
                samples=lambda t: [(t((3, 4)),), (t((3, 4)), 0), (t((2, 3, 4)), (0, 2), {"correction": 0, "keepdim": True})],
                doc="Standard deviation with Bessel's correction (or another one).")
 
 
 def _np_unbiased(f: Any) -> Any:
-    return lambda x, dim=None, unbiased=True, keepdim=False: f(x, axis=dim, ddof=int(unbiased), keepdims=keepdim)
+    return lambda x, dim=None, unbiased=True, keepdim=False: f(R.np_var(x, dim, int(unbiased), keepdim))
 
 
 def _older(name: str, op: Any, f: Any) -> None:
@@ -39,23 +39,23 @@ def _older(name: str, op: Any, f: Any) -> None:
     composite(f"{name}.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", dtypes="f", ref=_np_unbiased(f),
               samples=lambda t: [(t((3, 4)), 0, False), (t((3, 4)), (0, 1), True, True)], doc=f"{op.doc}")(
                   lambda x, dim, unbiased, keepdim: op(x, dim, correction=int(unbiased), keepdim=keepdim))
-    composite(f"{name}.unbiased(Tensor self, bool unbiased=True) -> Tensor", dtypes="f", ref=lambda x, unbiased=True: f(x, ddof=int(unbiased)),
+    composite(f"{name}.unbiased(Tensor self, bool unbiased=True) -> Tensor", dtypes="f", ref=lambda x, unbiased=True: f(R.np_var(x, None, int(unbiased))),
               samples=lambda t: [(t((3, 4)), False)], doc=f"{op.doc}")(lambda x, unbiased: op(x, None, correction=int(unbiased)))
 
 
-_older("var", R.var, np.var)
-_older("std", std, np.std)
+_older("var", R.var, np.positive)
+_older("std", std, np.sqrt)
 
 
 def _with_mean(name: str, op: Any, f: Any) -> None:
     composite(f"{name}_mean(Tensor self, int[1]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> (Tensor {name}, Tensor mean)", dtypes="f",
-              ref=lambda x, dim=None, correction=1, keepdim=False: (f(x, axis=dim, ddof=correction, keepdims=keepdim), np.mean(x, axis=dim, keepdims=keepdim)),
+              ref=lambda x, dim=None, correction=1, keepdim=False: (f(R.np_var(x, dim, correction, keepdim)), np.mean(x, axis=dim, keepdims=keepdim)),
               samples=lambda t: [(t((3, 4)),), (t((3, 4)), 0)], doc=f"{op.doc[:-1]}, and the mean.")(
                   lambda x, dim, correction, keepdim: (op(x, dim, correction=correction, keepdim=keepdim), x.mean(dim, keepdim)))
 
 
-_with_mean("var", R.var, np.var)
-_with_mean("std", std, np.std)
+_with_mean("var", R.var, np.positive)
+_with_mean("std", std, np.sqrt)
 
 
 def _euclid_vjp(g: Any, self: Any, out: Any, self_meta: Any, dim: Any, keepdim: bool) -> Any:
@@ -147,8 +147,8 @@ def nansum(x: Any, dim: Dim, keepdim: bool, dtype: Any) -> Any:
 @composite("nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", dtypes="f", ref=R.np_dims(np.nanmean),
            samples=lambda t: [(t((3, 4)),), (t((3, 4)), 0)], doc="Mean of the elements that are not NaN.")
 def nanmean(x: Any, dim: Dim, keepdim: bool, dtype: Any) -> Any:
-    dims = () if dim is None else dim
-    return nansum(x, dim, keepdim, dtype=dtype) / (~x.isnan()).sum(dims, keepdim)
+    dims, d = () if dim is None else dim, dtype or x.dtype
+    return (nansum(x, dim, keepdim, dtype=d.compute) / (~x.isnan()).sum(dims, keepdim)).to(d)  # rounded once
 
 
 @composite("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)", dtypes="bif",
@@ -190,7 +190,7 @@ def median_dim(x: Any, dim: int, keepdim: bool) -> Any:
     return (values, indices) if keepdim else (values.squeeze(d), indices.squeeze(d))
 
 
-@composite("median(Tensor self) -> Tensor", dtypes="if", ref=lambda x: np.sort(x, None)[(x.size - 1) // 2], samples=lambda t: [(t((3, 4)),)],
+@composite("median(Tensor self) -> Tensor", dtypes="if", ref=lambda x: np.sort(x, None)[(x.size - 1) // 2] if x.size else np.nan, samples=lambda t: [(t((3, 4)),)],
            doc="The lower of the middle values; NaN if there is one.")
 def median(x: Any) -> Any:
     flat = x.reshape(-1)

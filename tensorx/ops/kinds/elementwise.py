@@ -10,6 +10,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from tensorx import dtypes
 from tensorx.autograd.modes import state
 from tensorx.autograd.node import FREED, Node
@@ -207,9 +209,23 @@ class Elementwise:
             stores = tuple(t.dtype for t in outs)
         if plan.guards:
             domain.check(op, plan.guards, tensors, values, device)
+        if values:
+            values = self.numbers(op, plan, args, values)
         program, used = plan.program(op.schema.name, stores)
         results = program.run([tensors[i] for i in used], values, shape, device, outs)
         return results[0] if len(results) == 1 else tuple(results)
+
+    def rounds(self, op: Op, plan: Plan) -> bool:
+        """Whether numbers are rounded to the operands' dtype: f16 and bf16 compare as such, though their arithmetic is f32's."""
+        return op.promote is table.TO_BOOL and plan.common.compute is not plan.common
+
+    def numbers(self, op: Op, plan: Plan, args: tuple[Any, ...], values: list[Any]) -> list[Any]:
+        """The run-time numbers as the operands' dtype has them: in range where they are stored, rounded where they are compared."""
+        if op.promote in (table.KEEP, table.COND):
+            domain.check_range(op, values, args[0].dtype if op.promote is table.KEEP else plan.common)
+        elif self.rounds(op, plan):
+            return [float(np.asarray(v, plan.common.np)) for v in values]
+        return values
 
     def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any) -> Node:
         """Record a call."""

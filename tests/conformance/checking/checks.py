@@ -460,7 +460,12 @@ def wrong_dtypes(op: Any, device: Any) -> None:
         d = dtypes.FROM_CODE[code]
         if letter in op.dtypes or not device.runtime.capabilities.supports(code):
             continue
+        if not cases(op, d):
+            continue
         placed = Placed(op, cases(op, d)[0], device, "contiguous")
+        weak = [a for p, a in zip(op.schema.params, placed.bound(), strict=True) if p.type in ("Scalar", "Tensor")]
+        if op.kind.name == "ELEMENTWISE" and any(type(a) in (int, float) for a in weak):
+            continue  # a Python number may lift the operands to a class that the row takes
         refused(lambda placed=placed: call(op, placed), RuntimeError, f"{op.name}: operands of {d.name}")
 
 
