@@ -66,7 +66,9 @@ def nan_to_num(x: Tensor, nan: float | None, posinf: float | None, neginf: float
     if not x.dtype.is_floating_point:
         return x.clone()
     top = float(ml_dtypes.finfo(x.dtype.np).max)
-    return _nan_to_num(x, nan or 0.0, top if posinf is None else posinf, -top if neginf is None else neginf)
+    y = x.masked_fill(x.isnan(), nan or 0.0)
+    y = y.masked_fill(x == math.inf, top if posinf is None else posinf)
+    return y.masked_fill(x == -math.inf, -top if neginf is None else neginf)
 
 
 @composite("isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
