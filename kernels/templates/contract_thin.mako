@@ -17,7 +17,8 @@ along its dense k.
         return f"{c} = fma({a}, {b}, {c});" if opencl and fused else f"{c} += {a} * {b};"
     def splat(value):
         return f"({V})({value})" if opencl and fused else value
-    columns = ", ".join(f"TX_GLOBAL const {real} *b{q}" for q in Q)
+    def pointers(columns):
+        return ", ".join(f"TX_GLOBAL const {real} *b{q}" for q in columns)
 %>\
 % if real != A:
 TX_FN ${V} ${e}_cast(TX_GLOBAL const ${real} *p) {
@@ -27,25 +28,31 @@ TX_FN ${V} ${e}_cast(TX_GLOBAL const ${real} *p) {
 }
 % endif
 % if x1.access == "n":
-/* sums[row][j] += a[row][q] * b_q[j] for four k at a time */
-${e}_FUSED void ${e}_axpy(int n, TX_PRIVATE const ${A} *a, ${columns}, TX_PRIVATE ${A} *sums) {
+% for S in (range(4), range(1)):
+/* sums[row][j] += a[row][q] * b_q[j] for ${len(S)} k at once (not by zeros in a: 0 * inf is not 0) */
+${e}_FUSED void ${e}_axpy${len(S)}(int n, TX_PRIVATE const ${A} *a, ${pointers(S)}, TX_PRIVATE ${A} *sums) {
 ${parts.fuse()}\
   int j = 0;
   for (; j + ${L} <= n; j += ${L}) {
-    const ${V} ${", ".join(f"v{q} = {vector_of(f'b{q} + j')}" for q in Q)};
+    const ${V} ${", ".join(f"v{q} = {vector_of(f'b{q} + j')}" for q in S)};
 % for r in R:
-    { ${V} s = *(TX_PRIVATE ${V} *)(sums + ${r * tile.max_n} + j); ${" ".join(add("s", splat(f"a[{r * tile.depth} + {q}]"), f"v{q}") for q in Q)} *(TX_PRIVATE ${V} *)(sums + ${r * tile.max_n} + j) = s; }
+    {
+      ${V} s = *(TX_PRIVATE ${V} *)(sums + ${r * tile.max_n} + j);
+      ${" ".join(add("s", splat(f"a[{r * tile.depth} + {q}]"), f"v{q}") for q in S)}
+      *(TX_PRIVATE ${V} *)(sums + ${r * tile.max_n} + j) = s;
+    }
 % endfor
   }
   for (; j < n; ++j) {
 % for r in R:
-    ${" ".join(f"sums[{r * tile.max_n} + j] += a[{r * tile.depth} + {q}] * {maps.element(x1, f'b{q}', 'j')};" for q in Q)}
+    ${" ".join(f"sums[{r * tile.max_n} + j] += a[{r * tile.depth} + {q}] * {maps.element(x1, f'b{q}', 'j')};" for q in S)}
 % endfor
   }
 }
+% endfor
 % else:
 /* sums[row][q] += dot(a[row], b_q) for some columns at a time */
-${e}_FUSED void ${e}_dots(int depth, TX_PRIVATE const ${A} *a, ${columns}, TX_PRIVATE ${A} *sums) {
+${e}_FUSED void ${e}_dots(int depth, TX_PRIVATE const ${A} *a, ${pointers(Q)}, TX_PRIVATE ${A} *sums) {
 ${parts.fuse()}\
   ${V} ${", ".join(f"c{r}_{q}" for r in R for q in Q)};
   ${A} ${", ".join(f"s{r}_{q} = 0" for r in R for q in Q)}, t[${L}] __attribute__((aligned(64)));
@@ -78,15 +85,15 @@ ${parts.fuse()}\
     for (int j = 0; j < ${tile.rows * tile.max_n}; ++j) sums[j] = 0;
     for (${I} k0 = 0; k0 < K; k0 += ${tile.depth}) {
       const int depth = (int)(K - k0 < ${tile.depth} ? K - k0 : ${tile.depth});
-      for (int k = 0; k < (depth + 3) / 4 * 4; ++k) {
+      for (int k = 0; k < depth; ++k) {
         ${I} place;
-        const ${I} at_k = k < depth ? k0 + k : K - 1;
+        const ${I} at_k = k0 + k;
         ${maps.locate("k", "at_k", [(x0, "place", ())])}
         for (int r = 0; r < ${tile.rows}; ++r) {
           ${I} across_m;
           const ${I} lin = r < tm ? i0 + r : i0;
           ${maps.locate("m", "lin", [(x0, "across_m", ())])}
-          sliver[r * ${tile.depth} + k] = k < depth ? ${maps.element(x0, "x0_p", f"{base(x0)} + place + across_m")} : 0;
+          sliver[r * ${tile.depth} + k] = ${maps.element(x0, "x0_p", f"{base(x0)} + place + across_m")};
         }
       }
 % if x1.access == "n":
@@ -97,7 +104,11 @@ ${parts.fuse()}\
           ${maps.locate("k", "at_k", [(x1, "place[q]", ())])}
         }
         TX_GLOBAL const ${T.part(x1.dtype)} *b = x1_p + ${base(x1)} + j0;
-        ${e}_axpy(tn, sliver + k, ${", ".join(f"b + place[{q}]" for q in range(Q))}, sums);
+        if (k + ${Q} <= depth) {
+          ${e}_axpy${Q}(tn, sliver + k, ${", ".join(f"b + place[{q}]" for q in range(Q))}, sums);
+        } else {
+          for (int q = 0; k + q < depth; ++q) ${e}_axpy1(tn, sliver + k + q, b + place[q], sums);
+        }
       }
 % else:
       for (int j = 0; j < tn; j += ${Q}) {

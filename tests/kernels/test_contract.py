@@ -66,6 +66,30 @@ def test_a_sum_is_not_reordered_by_the_epilogue():
     cases.run(Program("c", [call.spec], caps), cases.Case((call,), (y, a, b, x2), np.zeros((1, 1))))
 
 
+@pytest.mark.parametrize("m, n, k", [(2, 21, 45), (21, 2, 45), (9, 21, 45)])
+@pytest.mark.parametrize("kind", ["c", "pocl-gpu"])
+def test_infinities_meet_no_padding(kind, m, n, k):
+    """An inf in the last row or column stays there: rests are not filled up with zero times something."""
+    if not available(kind):
+        pytest.skip(f"capability: {kind} is not here")
+    caps = replace(LANES[kind][1], simd_width=8)
+    case = cases.product(caps, "f32", m, n, k)
+    y, a, b = case.arrays
+    a[:], b[:] = np.abs(a) + 1, np.abs(b) + 1
+    a[-1], b[-1] = np.inf, np.inf
+    cases.program(kind, caps, [case])(case.calls[0].spec.entry, *_values(case), sizes=_sizes(case))
+    assert np.isposinf(y).all()
+
+
+def _values(case):
+    return case.calls[0].arguments([(array.reshape(-1), 0) for array in case.arrays])
+
+
+def _sizes(case):
+    call = case.calls[0]
+    return call.numbers[: sum(call.spec.param("axes")) + 2 * isinstance(call.spec.param("tile"), VectorTile)]
+
+
 def test_tiles_respect_the_masks():
     strong = replace(GPU, max_workgroup=1024, local_mem=48 << 10, compute_units=4)
     assert tile("f32", strong, 1024, 1024) == LocalTile(128, 128, 16, 8, 8)
