@@ -1,0 +1,30 @@
+"""Code in an interpreter of its own, on a lane: nothing may be left on stderr."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import tensorx
+
+HERE = Path(__file__).resolve().parent
+LANES = {"cpu": {"TENSORX_LANE": "kernels"}, "cpu-numpy": {"TENSORX_CC": "none"}}
+START = "import gc, os, sys, threading\nimport tensorx as tx\nfrom tensorx.errors import DeviceError\ndevice = {!r}\n"
+
+
+def python(code: str, lane: str = "cpu", timeout: float = 90, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run ``code`` with ``tx`` imported and ``device`` set; development mode, warnings are errors."""
+    name = "cpu" if lane in LANES else lane
+    path = os.pathsep.join([str(Path(tensorx.__file__).parents[1]), str(HERE)])
+    full = {**os.environ, "PYTHONPATH": path, **LANES.get(lane, {}), **env}
+    command = [sys.executable, "-X", "dev", "-W", "error", "-c", START.format(name) + code]
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=full, check=False)
+
+
+def quiet(code: str, lane: str = "cpu", **env: str) -> str:
+    """What ``code`` printed; it must end with status 0 and an empty stderr."""
+    done = python(code, lane, **env)
+    assert (done.returncode, done.stderr) == (0, ""), f"status {done.returncode}\n{done.stderr}"
+    return done.stdout
