@@ -7,7 +7,9 @@ stage's name is the index (i64).
 
 Sizes: K kept, then ``m0``.  Access and strides: ``'c'`` dense along the row (K strides), ``'s'`` (or ``'e'``) K and the
 row's,
-``'row'`` one value a row (K), ``'b'`` one value for all (none).
+``'k'`` as ``'s'``, and neighbouring rows are neighbours in memory, ``'row'`` one value a row (K), ``'b'`` one value
+for all (none).  Where no operand is dense along the row and some are ``'k'``, neighbouring rows are computed side by
+side.
 """
 
 from __future__ import annotations
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from .capabilities import Capabilities
 
 TEMPLATE = "rowwise.mako"
+#: Rows that a task computes side by side: one pass over 64 columns of 1000 values stays in the second-level cache.
+COLUMNS = 64
 
 
 def stages(spec: KernelSpec) -> list[tuple[Combine, str, str]]:
@@ -37,13 +41,19 @@ def strides(spec: KernelSpec, operand: Operand) -> list[str]:
     if operand.access == "b":
         return []
     kept = [f"{operand.name}_s{k}" for k in range(spec.param("kept"))]
-    return kept + ([f"{operand.name}_t0"] if operand.access in ("s", "e") else [])
+    return kept + ([f"{operand.name}_t0"] if operand.access in ("s", "e", "k") else [])
 
 
 def layout(spec: KernelSpec) -> tuple[Arg, ...]:
     """The argument list of the spec's kernel."""
     sizes = [f"n{k}" for k in range(spec.param("kept"))] + ["m0"]
     return arguments(spec, sizes, [name for operand in spec.operands for name in strides(spec, operand)])
+
+
+def by_column(spec: KernelSpec) -> bool:
+    """Whether rows lie side by side in memory."""
+    access = {operand.access for operand in spec.operands}
+    return "k" in access and "c" not in access
 
 
 def shared(spec: KernelSpec) -> list[tuple[str, str]]:
@@ -58,15 +68,23 @@ def group(spec: KernelSpec, caps: Capabilities) -> int:
     return power_of_two(min(256, caps.max_workgroup, max(1, caps.local_mem // each)))
 
 
+def lanes(spec: KernelSpec, size: int) -> int:
+    """At most how many work items of a group share a row on GPUs."""
+    return max(1, size // 32) if by_column(spec) else size
+
+
 def geometry(spec: KernelSpec, caps: Capabilities, extents: Sequence[int]) -> Grid:
     """A few rows a group on GPUs, one work item a strip of rows on CPU-like devices (as the template counts them)."""
     kept, length = prod(extents[:-1]), extents[-1]
+    if caps.cpu_like and by_column(spec):
+        last = extents[-2]
+        return Grid.of(((kept // max(1, last)) * ceil_div(last, COLUMNS),), (1,))
     if caps.cpu_like:
         return Grid.of((ceil_div(kept, TASK // (length + 1) + 1),), (1,))
-    size, lanes = group(spec, caps), 1
-    while lanes < size and lanes < length:
-        lanes *= 2
-    return Grid.of((ceil_div(kept, size // lanes),), (size,))
+    size, share = group(spec, caps), 1
+    while share < lanes(spec, size) and share < length:
+        share *= 2
+    return Grid.of((ceil_div(kept, size // share),), (size,))
 
 
 def result(how: Combine, name: str, source: str) -> str:
@@ -93,5 +111,6 @@ def context(spec: KernelSpec, caps: Capabilities) -> dict[str, Any]:
         "stages": stages(spec), "kept": kept, "items": items, "uses": uses, "result": result,
         "strides": {o.name: strides(spec, o) for o in spec.operands}, "row_body": spec.param("row_body", ""),
         "group": group(spec, caps) if items else 1, "shared": shared(spec),
+        "most_lanes": lanes(spec, group(spec, caps)), "columns": by_column(spec), "wide": COLUMNS,
         "task_size": TASK, "lanes": LANES, "block": BLOCK, "kept_sizes": [f"n{k}" for k in range(kept)],
     }  # fmt: skip

@@ -83,6 +83,8 @@ const i64 count = (i64)m0;
 % endif
 % if items:
 ${by_items()}\
+% elif columns:
+${by_columns()}\
 % else:
 const ${I} height = ${task_size} / (m0 + 1) + 1, strips = (kept + height - 1) / height;
 ${T.tasks(d.grid, "strips", "(i64)kept * m0 * 4")}
@@ -112,7 +114,7 @@ const i32 len = m0 - t < ${block} ? (i32)(m0 - t) : ${block};
 % for o in outs + inputs(spec.body):
 ${moved(o, "_r", "_q", down(o, "t"))}
 % endfor
-TX_SIMD
+${SIMD}
 for (i32 j = 0; j < len; ++j) {
 ${element("_r", lambda o: down(o, "j"))}\
 }
@@ -129,9 +131,15 @@ TX_LOCAL ${code} ${name}[${group}];
 % endfor
 const i32 lid = (i32)TX_LID(0);
 i32 lanes = 1;
-while (lanes < ${group} && lanes < m0) lanes <<= 1;
+while (lanes < ${most_lanes} && lanes < m0) lanes <<= 1;
+const i32 cols = ${group} / lanes;
+% if columns:
+const i32 lane = lid / cols, first = lid % cols;
+${I} k = (${I})TX_GROUP(0) * cols + first;
+% else:
 const i32 lane = lid % lanes, first = lid - lane;
-${I} k = (${I})TX_GROUP(0) * (${group} / lanes) + lid / lanes;
+${I} k = (${I})TX_GROUP(0) * cols + lid / lanes;
+% endif
 const b8 valid = k < kept;
 if (!valid) k = kept - 1; /* keeps step with the others at the barriers, stores nothing */
 ${row_start()}\
@@ -156,7 +164,7 @@ ${how.into(f"{name}_acc%s", "far%s")}
 ${how.copy(local.replace("%s", "%s[lid]"), f"{name}_acc%s")}
 TX_BARRIER;
 for (i32 w = lanes / 2; w > 0; w >>= 1) {
-if (lane < w) { ${how.into(local.replace("%s", "%s[lid]"), local.replace("%s", "%s[lid + w]"))} }
+if (lane < w) { ${how.into(local.replace("%s", "%s[lid]"), local.replace("%s", "%s[lid + w * cols]" if columns else "%s[lid + w]"))} }
 TX_BARRIER;
 }
 ${how.copy(f"{name}_acc%s", local.replace("%s", "%s[first]"))}
@@ -175,4 +183,99 @@ if (lane == 0)
 ${row_end()}\
 % endif
 }
+</%def>\
+<%def name="by_columns()">\
+<%
+    outer, last = kept_sizes[:-1], kept - 1
+    sided = [o for o in spec.operands if o.access != "b"]
+
+    def across(o, step):
+        """Offset of `step` rows."""
+        return step if o.access == "k" else f"({step}) * {o.name}_s{last}"
+
+    def at(o):
+        return across(o, "j")
+%>\
+const ${I} tiles = (n${last} + ${wide - 1}) / ${wide};
+% if not d.grid:
+const i64 tasks = (i64)tiles * ${product(outer)};
+% endif
+${T.tasks(d.grid, "tasks", "(i64)kept * m0 * 4")}
+const ${I} left = (${I})(task % tiles) * ${wide};
+const i32 width = (i32)(n${last} - left < ${wide} ? n${last} - left : ${wide});
+% if outer:
+const ${I} o = (${I})(task / tiles);
+${T.coords("o", ks[:-1], outer, I)}
+% endif
+% for o in sided:
+${T.pointer(o, o.name + "_q", T.address([f"{n} * {o.name}_s{a}" for a, n in enumerate(ks[:-1])] + [across(o, "left")]))}
+% endfor
+% for i, (how, name, text) in enumerate(stages):
+${how.declare(f"{name}_v%s", str(wide))}
+for (i32 j = 0; j < width; ++j) { ${how.reset(f"{name}_v%s[j]")} }
+{
+% if how.blocked:
+${how.declare("b%s", str(wide))} ${how.declare("c%s", str(wide))}
+for (i32 j = 0; j < width; ++j) { ${how.reset("b%s[j]")} ${how.reset("c%s[j]")} }
+% endif
+for (${I} t = 0; t < m0; ++t) {
+% for o in inputs(text):
+${moved(o, "_r", "_q", f"t * {o.name}_t0")}
+% endfor
+${SIMD}
+for (i32 j = 0; j < width; ++j) {
+${side(i, text, at)}\
+${loads(how, text, "_r", at, "t")}\
+${how.into(f"{name}_v%s[j]", "v0%s", ordered=True)}
+}
+% if how.blocked:
+if ((t & 63) == 63) {
+for (i32 j = 0; j < width; ++j) { ${how.into("b%s[j]", f"{name}_v%s[j]")} ${how.reset(f"{name}_v%s[j]")} }
+if ((t & 4095) == 4095) {
+for (i32 j = 0; j < width; ++j) { ${how.into("c%s[j]", "b%s[j]")} ${how.reset("b%s[j]")} }
+}
+}
+% endif
+}
+% if how.blocked:
+for (i32 j = 0; j < width; ++j) { ${how.into(f"{name}_v%s[j]", "b%s[j]")} ${how.into(f"{name}_v%s[j]", "c%s[j]")} }
+% endif
+}
+% endfor
+% if outs:
+for (${I} t = 0; t < m0; ++t) {
+% for o in outs + inputs(spec.body):
+${moved(o, "_r", "_q", f"t * {o.name}_t0")}
+% endfor
+${SIMD}
+for (i32 j = 0; j < width; ++j) {
+${side(len(stages), spec.body, at)}\
+${element("_r", at)}\
+}
+}
+% endif
+% if ends:
+for (i32 j = 0; j < width; ++j) {
+${side(len(stages), row_body, at)}\
+% for o in ends:
+${T.declare(o)}
+% endfor
+${row_body}
+% for o in ends:
+${T.store(o, at(o), base=o.name + "_q")}
+% endfor
+}
+% endif
+}
+</%def>\
+<%doc>What column j knows of its row before stage `upto`: per-row operands and the results of earlier stages.</%doc>\
+<%def name="side(upto, text, at)">\
+% for o in spec.inputs:
+% if o.access == "row" and reads(o, text):
+${T.load(o, at(o), base=o.name + "_q")}
+% endif
+% endfor
+% for how, name, _ in stages[:upto]:
+${result(how, name, f"{name}_v%s[j]")}
+% endfor
 </%def>\

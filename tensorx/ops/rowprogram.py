@@ -222,10 +222,10 @@ class RowProgram:
 
 
 def row_access(kept: Ints, row: Ints | None, is_output: bool) -> str:
-    """Access class of a rowwise operand: 'row' one value a row, 'c' dense along the row, 's' strided, 'b' one value for all."""
+    """Access class of a rowwise operand: 'row' one value a row, 'c' dense along the row, 'k' across rows, 's' strided, 'b' one for all."""
     if row is None or (not is_output and not any(row)):
         return "row" if any(kept) or is_output else "b"
-    return "c" if row[-1] == 1 else "s"
+    return "c" if row[-1] == 1 else "k" if kept and kept[-1] == 1 else "s"
 
 
 __all__ = ["COMPLEX", "RowProgram", "per_element"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tensorx.kernels import reduce
 from tensorx.kernels.spec import KernelSpec, Operand
 
@@ -93,6 +95,8 @@ ROWWISE = [
         params=(("kept", 2), ("stages", (("sum", "a0", "v0 = x0;", "f32"),)), ("row_body", "y1 = a0;")),
     ),
 ]
+_SOFTMAX = ROWWISE[0]
+ROWWISE.append(replace(_SOFTMAX, entry="tx_softmax_k", outputs=(op("y0", access="k"),), inputs=(op("x0", access="k"),)))
 SPECS = ELEMENTWISE + REDUCE + ROWWISE
 CODE = (("code", "i32"),)
 #: Golden sources only: test_index_texts.py has more of them, and their nvcc and simulator runs.

@@ -35,13 +35,25 @@ def norm():
     return KernelSpec("rowwise", "tx_norm", outs, ins, (("s0", "f32"),), body, "i64", params=params)
 
 
+def moments():
+    """Rows side by side, two kept axes."""
+    outs = (Operand("y0", "f32", "f32", "k"), Operand("y1", "f32", "f32", "row"), Operand("y2", "i64", "i64", "row"))
+    ins = (Operand("x0", "f32", "f32", "k"), Operand("x1", "f32", "f32", "row"))
+    stages = (("sum", "a0", "v0 = x0;", "f32"), ("argmin", "a1", "v0 = x0 - a0;", "f32"))
+    params = (("kept", 2), ("stages", stages), ("row_body", "y1 = a0 / (f32)count; y2 = a1;"))
+    body = "y0 = x0 - a0 / (f32)count + x1;"
+    return KernelSpec("rowwise", "tx_moments", outs, ins, (), body, "i32", params=params)
+
+
 @functools.cache
 def program(lane):
     specs = [
         softmax("tx_softmax_c", "c"),
         softmax("tx_softmax_s", "s", index="i64"),
         softmax("tx_softmax_h", "c", "f16"),
+        softmax("tx_softmax_k", "k"),
         norm(),
+        moments(),
     ]
     return Program(lane, specs)
 
@@ -69,6 +81,10 @@ def test_softmax(lane, rows, length):
     turned, out = np.ascontiguousarray(x.T), np.zeros((length, rows), np.float32)
     run("tx_softmax_s", out.ravel(), 0, turned.ravel(), 0, rows, length, 1, rows, 1, rows, sizes=(rows, length))
     np.testing.assert_allclose(out.T, want, rtol=3e-6)
+    if rows > 1:
+        out = np.zeros((length, rows), np.float32)
+        run("tx_softmax_k", out.ravel(), 0, turned.ravel(), 0, rows, length, 1, rows, 1, rows, sizes=(rows, length))
+        np.testing.assert_allclose(out.T, want, rtol=3e-6)
     half, out = x.astype(np.float16), np.zeros(x.shape, np.float16)
     bits = [v.view(np.uint16).ravel() for v in (out, half)]
     bits = [np.array(b) for b in bits]
@@ -85,6 +101,18 @@ def test_special_rows(lane):
     run("tx_softmax_c", y.ravel(), 0, x.ravel(), 0, 3, 70, 70, 70, sizes=(3, 70))
     assert np.isnan(y).all()  # inf - inf in the row with inf, and so in its sum
     run("tx_softmax_c", y.ravel(), 0, x.ravel(), 0, 3, 0, 70, 70, sizes=(3, 0))
+
+
+def test_moments_across_rows(lane):
+    """Channels first: means and places of (2, 70, 5) over axis 1, with a per-row operand."""
+    run, rng = program(lane), np.random.default_rng(6)
+    x, r = rng.standard_normal((2, 70, 5)).astype(np.float32), rng.standard_normal((2, 5)).astype(np.float32)
+    y, mean, place = np.zeros_like(x), np.zeros((2, 5), np.float32), np.zeros((2, 5), np.int64)
+    arrays = [a for v in (y, mean, place, x, r) for a in (v.ravel(), 0)]
+    run("tx_moments", *arrays, 2, 5, 70, 350, 1, 5, 5, 1, 5, 1, 350, 1, 5, 5, 1, sizes=(2, 5, 70))
+    np.testing.assert_allclose(mean, x.mean(1), atol=1e-6)
+    np.testing.assert_allclose(y, x - x.mean(1, keepdims=True) + r[:, None], atol=1e-6)
+    assert (place == x.argmin(1)).all()
 
 
 def test_norm(lane):
