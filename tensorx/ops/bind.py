@@ -83,7 +83,7 @@ def named(op: Op, result: Any) -> Any:
         from collections import namedtuple
         cls = _tuples[op.schema.name] = namedtuple(op.schema.name, op.schema.returns)
         cls.__module__ = "tensorx.return_types"
-        cls.__repr__ = _named_text  # type: ignore[method-assign, assignment]
+        cls.__repr__ = _named_text  # type: ignore[method-assign]
         cls.__str__ = lambda self: _named_text(self, "\n", ",\n")  # type: ignore[method-assign]  # as print() shows them
     return cls(*result)
 
