@@ -42,6 +42,7 @@ def sources(op: Op, device: registry.device, d: dtypes.dtype | None = None, back
     >>> "tanh" in show.sources(table.OPS["tanh"], registry.device("null:opencl"))[0].text
     True
     """
+    forget()
     args, kwargs = samples.moved(samples.call_of(op, d), device)
     if any(p.name == "device" and p.keyword for p in op.schema.params):
         kwargs["device"] = device
@@ -49,7 +50,6 @@ def sources(op: Op, device: registry.device, d: dtypes.dtype | None = None, back
         for t in args:
             if isinstance(t, Tensor) and t.dtype.kind >= dtypes.FLOAT:
                 t.requires_grad_()
-    forget()
     usual, program.prefer_kernels = program.prefer_kernels, True
     try:
         with build.watching() as found:
