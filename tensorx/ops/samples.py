@@ -114,9 +114,11 @@ def _derived(op: Op, d: dtypes.dtype, shift: int) -> tuple[tuple[Any, ...], dict
 
 
 def moved(x: Any, device: Any) -> Any:
-    """A sample's tensors on a device; all else as it is."""
+    """A sample's tensors (and the device it names) on a device; all else as it is."""
     if isinstance(x, Tensor):
         return x.to(device)
+    if isinstance(x, registry.device):
+        return device
     if isinstance(x, list | tuple):
         return tuple(moved(i, device) for i in x)
     return {k: moved(v, device) for k, v in x.items()} if isinstance(x, dict) else x
