@@ -15,7 +15,7 @@ class ShapeError(TensorXError, RuntimeError, ValueError):
     """Shapes, strides or dimensions do not fit the operation."""
 
 
-class DTypeError(TensorXError, RuntimeError, TypeError):
+class DTypeError(TensorXError, NotImplementedError, TypeError):
     """A dtype does not fit the operation or the device."""
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from tensorx import dtypes
 from tensorx.devices import registry
 from tensorx.dtypes import dtype as DType
-from tensorx.errors import ShapeError
+from tensorx.errors import DTypeError, ShapeError
 from tensorx.locks import Lock
 from tensorx.ops import expr as E
 from tensorx.ops import factories, philox
@@ -201,7 +201,7 @@ def _draw(name: str, op: Any, first: Any, second: Any, summary: str) -> Callable
             size = (kw.pop("size"),)
         d = dtype or dtypes.get_default_dtype()
         if d.kind != dtypes.FLOAT:
-            raise RuntimeError(f'"{name}" not implemented for \'{d.name}\'')
+            raise DTypeError(f'"{name}" not implemented for \'{d.name}\'')
         shape = factories._shape(size)
         keys = (*reserve(generator), d, factories.resolve(device))
         result = call(op, (shape, first, second, *keys), None if out is None else (out,))

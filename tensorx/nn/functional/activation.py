@@ -31,6 +31,28 @@ def relu_(input: Any) -> Any:
     return input.relu_()
 
 
+def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
+    """``input`` limited to [min_val, max_val]; no gradient at the ends.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.hardtanh(tx.tensor([-2.0, 0.5]))
+        tensor([-1.0000,  0.5000])
+    """
+    return input.hardtanh_(min_val, max_val) if inplace else tx.hardtanh(input, min_val, max_val)
+
+
+def relu6(input: Any, inplace: bool = False) -> Any:
+    """``input`` limited to [0, 6].
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.relu6(tx.tensor([-1.0, 7.0]))
+        tensor([0., 6.])
+    """
+    return hardtanh(input, 0, 6, inplace)
+
+
 def tanh(input: Any) -> Any:
     """Hyperbolic tangent.
 

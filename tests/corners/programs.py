@@ -1,0 +1,90 @@
+"""Small programs with known answers: text that runs with any PyTorch-like module, and the answer as JSON.
+
+A program is an expression, or statements that leave their result in ``r``. It sees ``T`` (the module), ``t`` (T.tensor),
+``F``, ``nn``, ``np``, ``math``, ``inf``, ``nan``, the dtypes by name and `g` (gradients of a function).
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+DTYPES = [
+    "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
+]
+
+
+def plain(x: Any) -> Any:
+    """A result as JSON: a tensor with dtype, shape, values and whether it requires grad; what is not finite as text."""
+    if hasattr(x, "detach") and hasattr(x, "tolist"):
+        return ["tensor", str(x.dtype).split(".")[-1], list(x.shape), plain(x.detach().tolist()), bool(x.requires_grad)]
+    if isinstance(x, list | tuple):
+        return [plain(v) for v in x]
+    if isinstance(x, complex):
+        return ["complex", plain(x.real), plain(x.imag)]
+    if isinstance(x, float) and not math.isfinite(x):
+        return str(x)
+    if x is None or isinstance(x, bool | int | float | str):
+        return x
+    return str(x).rsplit(".", 1)[-1]
+
+
+def names(module: ModuleType) -> dict[str, Any]:
+    """What a program sees."""
+
+    def g(function: Any, *values: Any, dtype: Any = None) -> Any:
+        """Gradients of ``function(*values).sum()``."""
+        xs = [module.tensor(v, dtype=dtype or module.float32, requires_grad=True) for v in values]
+        y = function(*xs)
+        (y.sum() if y.dim() else y).backward()
+        found = [x.grad.tolist() for x in xs]
+        return found[0] if len(found) == 1 else found
+
+    seen = {"T": module, "t": module.tensor, "nn": module.nn, "F": module.nn.functional, "np": np, "math": math, "g": g}
+    return seen | {"inf": math.inf, "nan": math.nan, "bool_": module.bool} | {d: getattr(module, d) for d in DTYPES}
+
+
+def answer(module: ModuleType, text: str) -> dict[str, Any]:
+    """``{"gives": value}``, or ``{"raises": [classes]}`` of the exception."""
+    space = names(module)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            if is_expression(text):
+                return {"gives": plain(eval(text, space))}
+            exec(text, space)
+            if "r" not in space and hasattr(module, "synchronize"):
+                module.synchronize()
+            return {"gives": plain(space.get("r"))}
+        except Exception as error:  # the class is part of the answer
+            mro = [c.__name__ for c in type(error).__mro__ if c not in (object, BaseException, Exception)]
+            return {"raises": mro, "text": str(error)}
+
+
+def is_expression(text: str) -> bool:
+    """Whether a program is one expression."""
+    try:
+        compile(text, "", "eval")
+    except SyntaxError:
+        return False
+    return True
+
+
+def close(a: Any, b: Any) -> bool:
+    """Equal answers; floats within what float32 and other orders of summation allow."""
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(close, a, b))
+    if type(a) in (int, float) and type(b) in (int, float):
+        return a == b or (float in (type(a), type(b)) and math.isclose(a, b, rel_tol=2e-5, abs_tol=2e-6))
+    return type(a) is type(b) and a == b
+
+
+def agrees(got: dict[str, Any], want: dict[str, Any]) -> bool:
+    """Whether an answer is the recorded one: a value like it, or an exception that catching PyTorch's class catches."""
+    if "raises" in want:
+        return "raises" in got and want["raises"][0] in got["raises"]
+    return "gives" in got and close(got["gives"], want["gives"])

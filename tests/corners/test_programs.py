@@ -1,0 +1,56 @@
+"""The corner programs of tests/data/corners on every lane (what they are and how answers were recorded:
+tests/data/record_corners.py)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from checking import building
+from lanes import default_device
+from programs import agrees, answer
+
+import tensorx
+from tensorx import nn  # noqa: F401  # programs name tensorx.nn
+
+DATA = Path(__file__).parents[1] / "data" / "corners"
+CHUNK = 60
+#: NumPy arrays share memory with the cpu alone
+HOST = ("np.", "numpy(", "pickle")
+F64 = ("float64", "complex128", "double", "linalg")
+
+
+def chunks() -> list[tuple[str, list[dict]]]:
+    """Programs of one file, so many a test: their kernels are built together."""
+    found = []
+    for path in sorted(DATA.glob("*.json")):
+        if path.stem != "result_types":
+            entries = json.loads(path.read_text())
+            found += [(f"{path.stem}{i // CHUNK}", entries[i : i + CHUNK]) for i in range(0, len(entries), CHUNK)]
+    return found
+
+
+def runs_on(text: str, device) -> bool:
+    """Whether a program can run there: what needs host memory or float64 is left out elsewhere."""
+    caps = device.runtime.capabilities
+    on_host = device.type == "cpu" or not any(word in text for word in HOST)
+    return on_host and (caps.supports("f64") or not any(word in text for word in F64))
+
+
+@pytest.mark.parametrize("entries", [pytest.param(e, id=name) for name, e in chunks()])
+def test_programs(entries, device):
+    entries = [e for e in entries if runs_on(e["run"], device)]
+    building.prime(device, [lambda d, e=e: attempt(e["run"], d) for e in entries])
+    failures = []
+    for entry in entries:
+        got = attempt(entry["run"], device)
+        if not agrees(got, entry.get("ours", entry)):
+            failures.append(f"{entry['run']}\n    got  {got}\n    want { {k: v for k, v in entry.items() if k != 'run'} }")
+    assert not failures, f"{len(failures)} of {len(entries)} programs:\n" + "\n".join(failures)
+
+
+def attempt(text: str, device):
+    """A program's answer with ``device`` as the default one."""
+    with default_device(device):
+        return answer(tensorx, text)
