@@ -102,7 +102,10 @@ def render_kernel(spec: KernelSpec, caps: Capabilities) -> tuple[str, tuple[tupl
         "spec": spec, "caps": caps, "d": target, "args": args, "T": text, "signature": text.signature(spec.entry, args),
     }  # fmt: skip
     pairs = any(o.dtype in COMPLEX for o in spec.operands)
-    context |= {"SIMD": "TX_SIMD_PAIRS" if pairs else "TX_SIMD", "SIMD_SHORT": "TX_SIMD_PAIRS" if pairs else "TX_SIMD_SHORT"}
+    context |= {
+        "SIMD": "TX_SIMD_PAIRS" if pairs else "TX_SIMD",
+        "SIMD_SHORT": "TX_SIMD_PAIRS" if pairs else "TX_SIMD_SHORT",
+    }
     context["SCALAR"] = "TX_SCALAR" if pairs and target.grid else ""
     if hasattr(module, "context"):
         context |= module.context(spec, caps)
