@@ -28,6 +28,7 @@ from tensorx.tensor import CONTIGUOUS, CPU, ZERO_DIM, Tensor, key_of
 
 ndarray = np.ndarray
 EVERYTHING = 1 << 62  # without a compiler no work is too large for NumPy
+ONE = (True,)
 _new_tensor, _new_storage, _new_node = Tensor.__new__, Storage.__new__, ElementwiseNode.__new__
 
 
@@ -88,15 +89,22 @@ def _kernel(entry: Entry, tensors: tuple[Tensor, ...], values: tuple[Any, ...]) 
 
 def _record(entry: Entry, tensors: tuple[Tensor, ...], values: tuple[Any, ...], out: Tensor) -> None:
     """The node of a call of the short way, as the general path makes it."""
-    edges = tuple([None if not t._rg else (t._node, t._nr) if t._node is not None else (grad_accumulator(t), 0) for t in tensors])
-    mask = tuple([e is not None for e in edges])
+    edges: tuple[Any, ...]
+    mask: tuple[bool, ...]
+    if len(tensors) == 1:
+        t = tensors[0]
+        edges = ((t._node, t._nr) if t._node is not None else (grad_accumulator(t), 0),)
+        mask, shapes = ONE, (t._shape,)
+    else:
+        edges = tuple([None if not t._rg else (t._node, t._nr) if t._node is not None else (grad_accumulator(t), 0) for t in tensors])
+        mask, shapes = tuple([t._rg for t in tensors]), tuple([t._shape for t in tensors])
     backward = entry.backwards.get(mask)
     if backward is None:
         args = _aligned(entry, tensors, values)
         backward = entry.backwards[mask] = entry.plan.backward(entry.op, args, mask, (out,))
     node = _new_node(ElementwiseNode)
     node.edges, node.seq, node.n_out, node.extras = edges, next_sequence(), 1, None
-    node.backward, node.values, node.shapes, node.out_shape, node.device = backward, values, tuple([t._shape for t in tensors]), out._shape, out.device
+    node.backward, node.values, node.shapes, node.out_shape, node.device = backward, values, shapes, out._shape, out.device
     node.saved = node.save(tensors, (out,), edges) if backward.needed else ()
     out._rg, out._node = True, node
 
@@ -129,7 +137,10 @@ def unary(op: Op) -> Callable[[Tensor], Tensor]:
         a = self._arr
         out: Any
         if a is not None and a.size <= entry.limit:
-            r = quiet.run(entry.run, a)
+            try:
+                r = quiet.run(entry.run, a)
+            except RuntimeError:  # in a finalizer that the collector runs: see `quietly`
+                return call(op, (self, *rest))
             out = _result(r, entry) if r.__class__ is ndarray and r is not a else None
         else:
             out = _kernel(entry, (self,), ())
@@ -171,7 +182,10 @@ def binary(op: Op, reflected: bool, convert: Callable[[Any], Any]) -> Callable[[
                 b = entry.consts.get(other)
                 if b is None:
                     b = entry.const(other)
-                r = quiet.run(entry.run, a, b)
+                try:
+                    r = quiet.run(entry.run, a, b)
+                except RuntimeError:  # in a finalizer, as above
+                    return slow(self, other, None)
                 out = _result(r, entry) if r.__class__ is ndarray else None
             else:
                 out = _kernel(entry, (self,), (other,))
@@ -191,7 +205,7 @@ def binary(op: Op, reflected: bool, convert: Callable[[Any], Any]) -> Callable[[
         if a is not None and b is not None and a.size <= entry.limit and b.size <= entry.limit:
             try:
                 r = quiet.run(entry.run, a, b)
-            except ValueError:  # shapes that do not broadcast: the general path says so in its own words
+            except (ValueError, RuntimeError):  # shapes that do not broadcast: the general path says so; or in a finalizer
                 return slow(self, other, None)
             out = _result(r, entry) if r.__class__ is ndarray and r.flags.c_contiguous else None
         else:
