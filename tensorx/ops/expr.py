@@ -302,7 +302,22 @@ sin = _function("sin"); cos = _function("cos"); tan = _function("tan"); asin = _
 atan = _function("atan"); sinh = _function("sinh"); cosh = _function("cosh"); tanh = _function("tanh"); asinh = _function("asinh")
 acosh = _function("acosh"); atanh = _function("atanh"); erf = _function("erf"); erfc = _function("erfc"); lgamma = _function("lgamma")
 floor = _function("floor"); ceil = _function("ceil"); trunc = _function("trunc"); round = _function("round")
-isnan = _function("isnan"); isinf = _function("isinf"); isfinite = _function("isfinite"); signbit = _function("signbit")
+
+
+def _of_floats(name: str, otherwise: Callable[[Expr], Any]) -> Callable[..., Expr]:
+    """A question about floating-point numbers; integers and bools have a plain answer."""
+    def build(x: Expr) -> Expr:
+        if x.dtype.kind >= FLOAT:
+            return apply(name, x)
+        answer = otherwise(x)
+        return answer if isinstance(answer, Expr) else const(answer, dtypes.bool_)
+    build.__name__ = build.__qualname__ = name
+    build.__doc__ = f"Intrinsic ``{name}``."
+    return build
+
+
+isnan, isinf, isfinite = _of_floats("isnan", lambda x: False), _of_floats("isinf", lambda x: False), _of_floats("isfinite", lambda x: True)
+signbit = _of_floats("signbit", lambda x: lt(x, 0) if x.dtype.kind == INT else False)
 add = _function("add"); sub = _function("sub"); mul = _function("mul"); div = _function("div"); floordiv = _function("floordiv")
 remainder = _function("remainder"); fmod = _function("fmod"); truncdiv = _function("truncdiv"); pow = _function("pow")
 max = _function("max"); min = _function("min"); atan2 = _function("atan2"); hypot = _function("hypot"); copysign = _function("copysign")

@@ -182,7 +182,7 @@ def scalar_args(scalars: Sequence[dtype], values: Sequence[Any]) -> list[Any]:
         if d.kind == COMPLEX:
             out += [complex(v).real, complex(v).imag]
         else:
-            out.append(wrapped_int(v, d) if d.kind <= INT else float(v))
+            out.append(float(v) if d.kind > INT else wrapped_int(v, d) if d.kind == INT else bool(v))
     return out
 
 

@@ -158,7 +158,7 @@ _normal = row(f"_normal(int[] size, Scalar mean, Scalar std, *, {KEYS}) -> Tenso
               lambda d, mean, std, seed, offset: philox.normal(d, seed, offset) * std + mean, NONDIFF, ref=_statistic, dtypes="f",
               doc="Normal numbers.", **SHAPED)
 _randint = row(f"_randint(int[] size, Seed low, Seed span, *, {KEYS}) -> Tensor", CREATE,
-               lambda d, low, span, seed, offset: E.cast(E.cast(philox.integer(seed, offset, span) + low, dtypes.int64), d), NONDIFF, ref=_statistic,
+               lambda d, low, span, seed, offset: E.cast(E.cast(philox.integer(seed, offset, span) + low, dtypes.int64), d.compute), NONDIFF, ref=_statistic,
                dtypes="bif", samples=lambda t: [((3, 4), 0, 10, 7, 3)], doc="Integers in [low, low + span).")
 _exponential = row(f"_exponential(int[] size, Scalar lambd, *, {KEYS}) -> Tensor", CREATE,
                    lambda d, lambd, seed, offset: philox.log(1 - philox.uniform(d.compute, seed, offset)) * -1.0 / lambd, NONDIFF, ref=_statistic, dtypes="f",

@@ -201,7 +201,7 @@ class RowProgram:
         args += (*kept, *row)
         for (a, b), c in zip(operands, access, strict=True):
             if c != "b":
-                args += a if b is None or c == "c" else (*a, *b)
+                args += a if b is None or c in ("c", "row") else (*a, *b)
         runtime.launch(build.kernel(device, spec), geometry(spec, runtime.capabilities, *kept, *row), args)
 
     def _rowwise_spec(self, access: Sequence[str], kept: int, width: str) -> KernelSpec:

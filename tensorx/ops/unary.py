@@ -26,7 +26,7 @@ neg = elementwise("neg(Tensor self) -> Tensor", lambda x: -x, lambda g, out, x: 
                   doc="-self.")
 abs = elementwise("abs(Tensor self) -> Tensor", E.abs, lambda g, out, x: _abs_vjp(g, out, x), ref=np.abs, special=POINTS, dtypes="ifc", symbol="abs",
                   doc="Absolute value; of a complex number its real magnitude.")
-sign = elementwise("sign(Tensor self) -> Tensor", E.sign, lambda g, out, x: zero(g), ref=lambda x: np.where(np.isnan(x), 0, np.sign(x * 1)), dtypes="bif",
+sign = elementwise("sign(Tensor self) -> Tensor", lambda x: x if x.dtype.code == "b8" else E.sign(x), lambda g, out, x: zero(g), ref=lambda x: np.where(np.isnan(x), 0, np.sign(x * 1)), dtypes="bif",
                    special=POINTS, doc="-1, 0 or 1; 0 for NaN.")
 
 

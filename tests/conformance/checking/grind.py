@@ -10,10 +10,9 @@ import contextlib
 import sys
 from typing import Any
 
+import tensorx
 from checking import building, checks
 from checking.sampling import cases
-
-import tensorx
 from tensorx import dtypes
 from tensorx.devices import registry
 from tensorx.ops import layout
