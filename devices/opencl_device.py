@@ -52,7 +52,7 @@ class OpenCL(Device):
         # The pool rounds sizes up by less than an eighth; a buffer so large that the device would refuse that is not
         # pooled.
         self._largest_pooled = device.max_mem_alloc_size // 8 * 7
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # the collector may run finalizers that allocate while it is held
         self._peak = 0
 
     @functools.cached_property
@@ -179,7 +179,9 @@ class OpenCL(Device):
         assert grid is not None
         if 0 in grid.global_size:
             return
-        own = kernel.local.kernel
+        local = kernel.local
+        own = local.kernel or local.make()
+        local.kernel = None  # in use: should the collector run a finalizer that launches this kernel, it makes another
         try:
             kernel.set_args(own, args)
             cl.enqueue_nd_range_kernel(self._queue, own, grid.global_size, grid.local_size or None)
@@ -187,6 +189,8 @@ class OpenCL(Device):
             lost = error.code == cl.status_code.DEVICE_NOT_AVAILABLE
             text = f"launch: kernel {kernel.entry!r} was refused by opencl:{self.index} with {grid}: {error}"
             raise (DeviceLost if lost else KernelError)(text) from error
+        finally:
+            local.kernel = own
 
     def synchronize(self) -> None:
         with GATE:

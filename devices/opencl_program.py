@@ -97,6 +97,7 @@ class _PerThread(threading.local):
     """Python calls __init__ again in each thread that touches the object."""
 
     def __init__(self, make: Any) -> None:
+        self.make = make
         self.kernel = make()
 
 

@@ -82,6 +82,7 @@ class Pool:
         self._free: dict[int, FreeList] = {}
         self._slab: tuple[memoryview, int, int] | None = None  # rest of the present slab: memory, address, next offset
         self._lock = threading.Lock()
+        self._holder = 0  # the thread that holds the lock
 
     def alloc(self, nbytes: int) -> Buffer | None:
         """``nbytes`` of uninitialised memory. When there is no room: what ``full(nbytes)`` answers, else None."""
@@ -104,24 +105,48 @@ class Pool:
         shift = nbytes.bit_length() - 3
         step = 1 << shift if shift > 6 else ALIGN
         size = -(-nbytes // step) * step or ALIGN
-        with self._lock:
-            self._settle()
-            if self._cached() > self.cap:
-                self._trim()
-            home = self._free.get(size)
-            if home is None:
-                home = self._free[size] = FreeList(size, max(self.cap // size, 1), self._dropped)
-            if self._reserved + size > self.limit:
-                return None
-            place = self._cut(size) if size <= SMALL else _map(size)
-            if place is None:
-                return None
-            self._reserved += size
-            self._peak = max(self._peak, self._reserved)
+        home = self._free.get(size)
+        if home is None:
+            home = self._free.setdefault(size, FreeList(size, max(self.cap // size, 1), self._dropped))
+        place = self._locked(self._place, self._place_nested, size)
+        if place is None:
+            return None
         buffer: Buffer = _new_array(Buffer, (nbytes,), _U8, place[0])
         buffer.block = (*place, home)
         buffer._as_parameter_ = place[1]
         return buffer
+
+    def _locked(self, work: Callable[..., Any], nested: Callable[..., Any], *args: Any) -> Any:
+        """``work`` under the lock. The collector may run there and call finalizers, which may allocate: they get
+        ``nested``, which leaves alone what is half done.
+        """
+        me = threading.get_ident()
+        if self._holder == me:
+            return nested(*args)
+        with self._lock:
+            self._holder = me
+            try:
+                return work(*args)
+            finally:
+                self._holder = 0
+
+    def _place(self, size: int) -> tuple[memoryview, int] | None:
+        self._settle()
+        if self._cached() > self.cap:
+            self._trim()
+        if self._reserved + size > self.limit:
+            return None
+        place = self._cut(size) if size <= SMALL else _map(size)
+        if place is not None:
+            self._reserved += size
+            self._peak = max(self._peak, self._reserved)
+        return place
+
+    def _place_nested(self, size: int) -> tuple[memoryview, int] | None:
+        place = _map(size) if self._reserved + size <= self.limit else None
+        if place is not None:
+            self._dropped.append(-size)
+        return place
 
     def _cut(self, size: int) -> tuple[memoryview, int] | None:
         """A block from the present slab; what is left of a slab too short for ``size`` is given up (at most SMALL of
@@ -154,20 +179,23 @@ class Pool:
 
     def empty(self) -> None:
         """Give the free blocks back to the system."""
-        with self._lock:
-            self._settle()
-            self._trim()
+        self._locked(self._give_back, lambda: None)
+
+    def _give_back(self) -> None:
+        self._settle()
+        self._trim()
 
     def stats(self) -> dict[str, int]:
         """Bytes used, cached, peak (most reserved at once) and limit; sizes are those of the blocks."""
-        with self._lock:
-            self._settle()
-            cached = self._cached()
-            return {"used": self._reserved - cached, "cached": cached, "peak": self._peak, "limit": self.limit}
+        return self._locked(self._count, self._count)  # type: ignore[no-any-return]
+
+    def _count(self) -> dict[str, int]:
+        reserved, cached = self._reserved - sum(self._dropped), self._cached()
+        return {"used": reserved - cached, "cached": cached, "peak": self._peak, "limit": self.limit}
 
     def after_fork(self) -> None:
         """In a forked child another thread of the parent may have held the lock."""
-        self._lock = threading.Lock()
+        self._lock, self._holder = threading.Lock(), 0
 
 
 def _map(size: int) -> tuple[memoryview, int] | None:

@@ -37,13 +37,13 @@ class Counters:
 
 
 counters = Counters()
-_lock = threading.Lock()
+_lock = threading.RLock()  # the collector may run finalizers that build
 
 
 def _after_fork() -> None:
     """Another thread of the parent may have held the lock."""
     global _lock
-    _lock = threading.Lock()
+    _lock = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):

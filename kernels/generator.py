@@ -13,6 +13,7 @@ from __future__ import annotations
 import importlib
 import os
 import re
+import threading
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from pathlib import Path
@@ -66,9 +67,12 @@ def family(name: str) -> ModuleType:
 def _lookup() -> Any:
     from mako.lookup import TemplateLookup
 
-    return TemplateLookup(
+    lookup = TemplateLookup(
         directories=[str(TEMPLATES)], strict_undefined=True, input_encoding="utf-8", filesystem_checks=False
     )
+    # Reentrant: the collector may run finalizers while a template is parsed, and these may need another one.
+    lookup._mutex = threading.RLock()
+    return lookup
 
 
 if hasattr(os, "register_at_fork"):  # another thread may have held its lock
