@@ -39,6 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="LANE",
         help="cpu, cpu-numpy, opencl:pocl, null ...: repeat or separate by commas; default: every lane that is present",
     )
+    parser.addoption("--rows", default="", metavar="I/N", help="conformance: only the I-th of N parts of the table")
     parser.addoption("--full", action="store_true", help="conformance: every dtype with every layout on every lane")
 
 

@@ -30,7 +30,7 @@ def numpy_cpu():
     name = registry.resolve("cpu")
     usual = name.runtime
     plain = copy.copy(registry.backend("cpu").devices()[0])
-    plain.capabilities = dataclasses.replace(plain.capabilities, compiler=False, host_callable=True)
+    plain.capabilities = dataclasses.replace(plain.capabilities, compiler=False, host_callable=True, fp64=True)
     object.__setattr__(name, "runtime", plain)
     try:
         yield
