@@ -2,7 +2,7 @@
 
 Each ``tests/data/corners/*.json`` is a list of ``{"run": program, "gives": value}`` or ``{"run": program, "raises":
 [classes]}`` (see ``tests/corners/programs.py``); this rewrites the answers with those of the installed PyTorch (2.13 on
-the CPU). ``ours`` beside an answer is where tensorx differs on purpose, with the reason in ``why``: it is kept. Also
+the CPU). ``case`` is the number of a publicly reported failure. ``ours`` beside an answer is where tensorx differs on purpose, with the reason in ``why``: it is kept. Also
 writes ``result_types.json``: the dtype of every row's result for all pairs of operands (see `result_types`). Needs
 PyTorch, which neither the library nor its tests do.
 """
@@ -29,8 +29,8 @@ def record(path: Path) -> None:
         found = answer(torch, entry["run"])
         if "raises" in found:
             found = {"raises": found["raises"][:1]}
-        kept = {k: entry[k] for k in ("ours", "why") if k in entry}
-        entries.append({"run": entry["run"], **found, **kept})
+        before, after = ({k: entry[k] for k in keys if k in entry} for keys in (("case", "run"), ("ours", "why")))
+        entries.append({**before, **found, **after})
     path.write_text("[\n" + ",\n".join(json.dumps(e) for e in entries) + "\n]\n")
 
 
