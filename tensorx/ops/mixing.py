@@ -39,13 +39,13 @@ def _logaddexp(a, b):
     return E.where(E.eq(a, b) & E.isinf(a), a, E.max(a, b) + E.log1p(E.exp(-E.abs(a - b))))
 
 
-logaddexp = elementwise("logaddexp(Tensor self, Tensor other) -> Tensor", _logaddexp, lambda g, out, a, b: (_share(g, out, b - a), _share(g, out, a - b)),
+logaddexp = elementwise("logaddexp(Tensor self, Tensor other) -> Tensor", _logaddexp, lambda g, out, a, b: (_share(g, E.max(a, b), b - a), _share(g, E.max(a, b), a - b)),
                         ref=np.logaddexp, dtypes="f", special=POINTS, doc="log(exp(self) + exp(other)) without overflow.")
 
 
-def _share(g, out, lead):  # type: ignore[no-untyped-def]  # Exprs
+def _share(g, top, lead):  # type: ignore[no-untyped-def]  # Exprs
     """One operand's share of the gradient; none where both are -inf, as in logsumexp."""
-    return E.where(E.eq(out, -math.inf), 0.0, g / (1 + E.exp(lead)))
+    return E.where(E.eq(top, -math.inf), 0.0, g / (1 + E.exp(lead)))
 
 
 fmax = elementwise("fmax(Tensor self, Tensor other) -> Tensor", lambda a, b: E.where(_nan(b), a, E.where(_nan(a), b, E.max(a, b))),
