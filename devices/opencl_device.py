@@ -129,7 +129,11 @@ class OpenCL(Device):
         except cl.MemoryError:
             return None
         # Looked at afterwards: only the pool knows whether a cached block served the call.
-        return buffer if pool.managed_bytes <= self.capabilities.total_mem else None
+        if pool.managed_bytes <= self.capabilities.total_mem:
+            return buffer
+        del buffer
+        self.empty_cache()  # the block that was too much is in the pool now
+        return None
 
     def copy_in(self, buffer: Buffer, byte_offset: int, array: np.ndarray[Any, Any]) -> None:
         self._copy(buffer, array, array.nbytes, dst_offset=byte_offset)

@@ -6,11 +6,14 @@ before `call`; promotion, broadcasting, plans and launches belong to the kind; t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 from tensorx.autograd.modes import state
-from tensorx.errors import GradError
+from tensorx.devices import registry
+from tensorx.devices.base import raise_out_of_memory
+from tensorx.errors import GradError, OutOfMemory, TensorXError
 from tensorx.ops import record, views
 from tensorx.ops.table import Op
 from tensorx.tensor import Tensor
@@ -43,13 +46,32 @@ def call(op: Op, args: tuple[Any, ...], out: Any = None) -> Any:
         return _through_modes(op, args, out)
     if out is not None:
         return _call_out(op, args, out)
-    result = op.kind.forward(op, args, None)
+    try:
+        result = op.kind.forward(op, args, None)
+    except MemoryError as error:
+        result = _short_of_memory(op, args, error)
     if state.grad and op.differentiable and record.requires_grad(record.flat_tensors(args)):
         outputs = result if isinstance(result, tuple) else (result,)
         node = op.kind.node(op, args, outputs, None)
         if node is not None:
             record.attach(node, outputs)
     return result
+
+
+def _short_of_memory(op: Op, args: tuple[Any, ...], error: MemoryError) -> Any:
+    """NumPy found no memory: give the pool's free blocks back and try once more. OutOfMemory with figures if that fails, too."""
+    if isinstance(error, OutOfMemory):
+        raise error
+    error.__traceback__ = None  # its frames hold what the call had made so far
+    runtime = registry.open(registry.device("cpu"))
+    runtime.empty_cache()
+    try:
+        return op.kind.forward(op, args, None)
+    except OutOfMemory:
+        raise
+    except MemoryError as again:
+        shape, d = getattr(again, "shape", ()), getattr(again, "dtype", None)  # NumPy says what it wanted
+        raise_out_of_memory(runtime, math.prod(shape) * d.itemsize if d is not None else 0)
 
 
 def _through_modes(op: Op, args: tuple[Any, ...], out: Any) -> Any:
@@ -79,7 +101,13 @@ def _call_out(op: Op, args: tuple[Any, ...], out: tuple[Tensor, ...]) -> Any:
     if inplace and records and op.differentiable:
         node = op.kind.node(op, args, out, views.target_edge(target) if target._view is not None else None)
         record.preserve(node, target._storage)
-    op.kind.forward(op, args, out)
+    try:
+        op.kind.forward(op, args, out)
+    except BaseException as error:
+        if not isinstance(error, TensorXError):  # a bad index, Ctrl-C: part of it may have been written
+            for t in out:
+                t._storage.version += 1
+        raise
     for t in out:
         t._storage.version += 1
     if node is not None:

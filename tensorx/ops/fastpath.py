@@ -91,6 +91,7 @@ def _record(entry: Entry, tensors: tuple[Tensor, ...], values: tuple[Any, ...], 
     """The node of a call of the short way, as the general path makes it."""
     edges: tuple[Any, ...]
     mask: tuple[bool, ...]
+    shapes: tuple[tuple[int, ...], ...]
     if len(tensors) == 1:
         t = tensors[0]
         edges = ((t._node, t._nr) if t._node is not None else (grad_accumulator(t), 0),)
@@ -139,7 +140,7 @@ def unary(op: Op) -> Callable[[Tensor], Tensor]:
         if a is not None and a.size <= entry.limit:
             try:
                 r = quiet.run(entry.run, a)
-            except RuntimeError:  # in a finalizer that the collector runs: see `quietly`
+            except (RuntimeError, MemoryError):  # in a finalizer that the collector runs (see `quietly`), or the pool must give way
                 return call(op, (self, *rest))
             out = _result(r, entry) if r.__class__ is ndarray and r is not a else None
         else:
@@ -184,7 +185,7 @@ def binary(op: Op, reflected: bool, convert: Callable[[Any], Any]) -> Callable[[
                     b = entry.const(other)
                 try:
                     r = quiet.run(entry.run, a, b)
-                except RuntimeError:  # in a finalizer, as above
+                except (RuntimeError, MemoryError):  # as above
                     return slow(self, other, None)
                 out = _result(r, entry) if r.__class__ is ndarray else None
             else:
@@ -205,7 +206,7 @@ def binary(op: Op, reflected: bool, convert: Callable[[Any], Any]) -> Callable[[
         if a is not None and b is not None and a.size <= entry.limit and b.size <= entry.limit:
             try:
                 r = quiet.run(entry.run, a, b)
-            except (ValueError, RuntimeError):  # shapes that do not broadcast: the general path says so; or in a finalizer
+            except (ValueError, RuntimeError, MemoryError):  # shapes that do not broadcast: the general path says so; else as above
                 return slow(self, other, None)
             out = _result(r, entry) if r.__class__ is ndarray and r.flags.c_contiguous else None
         else:
