@@ -1,8 +1,9 @@
 """Pooled host memory.
 
 Fresh pages cost several times what a streaming kernel costs, so blocks are kept for reuse in size classes (four per
-power of two, at most a quarter wasted). The fast path takes no lock: popping from and appending to a list are
-atomic, and a dying buffer does nothing but append.
+power of two, at most a quarter wasted). The fast path takes no lock: taking from and putting into a dictionary are
+atomic. A dying buffer runs no Python code, which might meet Ctrl-C and lose it: its weak reference calls the
+dictionary's own ``setdefault``.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import ctypes
 import functools
 import mmap
 import threading
+import weakref
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -20,10 +22,13 @@ import numpy as np
 ALIGN = 64  # bytes: a cache line, and the widest vector
 SLAB = 1 << 20  # small blocks are cut from slabs of this size
 SMALL = 1 << 15  # up to this size a block is cut from a slab
+BOUNDED = 1 << 18  # from this size on the free blocks of one size are counted
 HUGE = 4 << 20  # from this size on ask for huge pages: fewer faults on first touch
 
 _U8 = np.dtype(np.uint8)
+_plain = np.ndarray
 _new_array = np.ndarray.__new__
+_ref = weakref.ref
 
 
 class Buffer(np.ndarray[Any, Any]):
@@ -33,8 +38,6 @@ class Buffer(np.ndarray[Any, Any]):
     array made over it, because NumPy's collapsing of view chains stops where the type changes.
     """
 
-    block: Any = None  # (memory, address, free list); None for views and adopted arrays: they own nothing
-
     @functools.cached_property
     def _as_parameter_(self) -> int:
         return int(self.__array_interface__["data"][0])
@@ -42,24 +45,29 @@ class Buffer(np.ndarray[Any, Any]):
     def __array_finalize__(self, obj: Any) -> None:
         pass
 
-    def __del__(self) -> None:
-        block = self.block
-        if block is not None:
-            home = block[2]
-            if len(home) < home.room:
-                home.append(block)
-            else:
-                home.dropped.append(home.nbytes)
 
+class Block:
+    """A piece of memory. ``back`` puts it into the free blocks of its size; ``ref``, a weak reference to the owner of
+    the memory, calls that when the owner dies.
 
-class FreeList(list[Any]):
-    """The free blocks of one size class; ``room`` bounds it, ``dropped`` collects the sizes of blocks that found no
-    room.
+    The owner is a plain array, the base of the buffer. The collector does not know plain arrays, so none dies before
+    the finalizers of garbage that can still reach it have run (a buffer's own weak references are called earlier).
     """
 
-    def __init__(self, nbytes: int, room: int, dropped: deque[int]) -> None:
-        super().__init__()
-        self.nbytes, self.room, self.dropped = nbytes, room, dropped
+    __slots__ = ("address", "back", "memory", "ref", "size")
+
+    def __init__(self, memory: memoryview, address: int, size: int) -> None:
+        self.memory, self.address, self.size = memory, address, size
+        self.ref: Any = None
+        self.back: Any = None
+
+    def buffer(self, nbytes: int) -> Buffer:
+        """Hand the memory out."""
+        owner = _new_array(_plain, (nbytes,), _U8, self.memory)
+        buffer: Buffer = _new_array(Buffer, (nbytes,), _U8, owner)
+        buffer._as_parameter_ = self.address
+        self.ref = _ref(owner, self.back)
+        return buffer
 
 
 class Pool:
@@ -78,8 +86,9 @@ class Pool:
         self._full = full
         self._reserved = 0  # bytes in blocks, used or free; changed under the lock only
         self._peak = 0
-        self._dropped: deque[int] = deque()
-        self._free: dict[int, FreeList] = {}
+        self._blocks: set[Block] = set()  # all of them, so that the weak references live
+        self._dropped: deque[int] = deque()  # bytes that went without the lock
+        self._free: dict[int, dict[Block, Any]] = {}
         self._slab: tuple[memoryview, int, int] | None = None  # rest of the present slab: memory, address, next offset
         self._lock = threading.Lock()
         self._holder = 0  # the thread that holds the lock
@@ -90,31 +99,39 @@ class Pool:
             return self._full(nbytes) if self._full else None
         shift = nbytes.bit_length() - 3
         step = 1 << shift if shift > 6 else ALIGN
-        try:  # another thread may empty the list after a test
-            block = self._free[-(-nbytes // step) * step or ALIGN].pop()
-        except (KeyError, IndexError):
+        try:  # another thread may empty the dictionary after a test
+            block, _ = self._free[-(-nbytes // step) * step or ALIGN].popitem()
+        except KeyError:
             buffer = self.reserve(nbytes)
             return self._full(nbytes) if buffer is None and self._full else buffer
-        buffer = _new_array(Buffer, (nbytes,), _U8, block[0])
-        buffer.block = block
-        buffer._as_parameter_ = block[1]
-        return buffer
+        return block.buffer(nbytes)
 
     def reserve(self, nbytes: int) -> Buffer | None:
         """A new block, or None when the limits (or the system) have no room."""
         shift = nbytes.bit_length() - 3
         step = 1 << shift if shift > 6 else ALIGN
         size = -(-nbytes // step) * step or ALIGN
-        home = self._free.get(size)
-        if home is None:
-            home = self._free.setdefault(size, FreeList(size, max(self.cap // size, 1), self._dropped))
+        home = self._free.setdefault(size, {})
         place = self._locked(self._place, self._place_nested, size)
         if place is None:
             return None
-        buffer: Buffer = _new_array(Buffer, (nbytes,), _U8, place[0])
-        buffer.block = (*place, home)
-        buffer._as_parameter_ = place[1]
-        return buffer
+        block = Block(*place, size)
+        # A free large block may be too many: that takes Python code, but so rarely that Ctrl-C will not be there.
+        block.back = functools.partial(home.setdefault if size < BOUNDED else self._give_back, block)
+        self._blocks.add(block)
+        return block.buffer(nbytes)
+
+    def _give_back(self, block: Block, ref: Any) -> None:
+        home = self._free[block.size]
+        if len(home) < max(self.cap // block.size, 1):
+            home[block] = ref
+        else:
+            self._forget(block)
+            self._dropped.append(block.size)
+
+    def _forget(self, block: Block) -> None:
+        block.ref = block.back = None
+        self._blocks.discard(block)
 
     def _locked(self, work: Callable[..., Any], nested: Callable[..., Any], *args: Any) -> Any:
         """``work`` under the lock. The collector may run there and call finalizers, which may allocate: they get
@@ -166,22 +183,24 @@ class Pool:
             self._reserved -= self._dropped.popleft()
 
     def _cached(self) -> int:
-        return sum(len(home) * size for size, home in self._free.items())
+        return sum(len(self._free[size]) * size for size in list(self._free))
 
     def _trim(self) -> None:
-        for size, home in self._free.items():
+        for size in list(self._free):
+            home = self._free[size]
             while home:
                 try:
-                    home.pop()
-                except IndexError:  # a thread on the fast path took the last one
+                    block, _ = home.popitem()
+                except KeyError:  # a thread on the fast path took the last one
                     break
+                self._forget(block)
                 self._reserved -= size
 
     def empty(self) -> None:
         """Give the free blocks back to the system."""
-        self._locked(self._give_back, lambda: None)
+        self._locked(self._empty, lambda: None)
 
-    def _give_back(self) -> None:
+    def _empty(self) -> None:
         self._settle()
         self._trim()
 

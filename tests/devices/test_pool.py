@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 
 import numpy as np
@@ -110,3 +111,37 @@ def test_adopt_shares():
     assert adopt(np.empty((0, 3))).size == 0
     with pytest.raises(ValueError, match="adopt"):
         adopt(np.zeros((4, 4))[:, ::2])
+
+
+def test_garbage_keeps_its_memory_until_its_finalizers_have_run():
+    pool, seen = Pool(64 * MB), []
+
+    class Loop:
+        def __del__(self):
+            others = [pool.alloc(4096) for _ in range(4)]
+            for other in others:
+                other[:] = 0
+            seen.append(int(self.buffer.sum()))
+
+    for order in (0, 1):
+        for _ in range(5):
+            loop = Loop() if order else None
+            buffer = pool.alloc(4096)
+            buffer[:] = 1
+            loop = loop or Loop()
+            loop.me, loop.buffer = loop, buffer
+            del loop, buffer
+        gc.collect()
+    assert seen == [4096] * 10
+    assert pool.stats()["used"] == 0
+
+
+def test_a_dying_buffer_runs_no_python_code():
+    """Ctrl-C there would be lost."""
+    pool = Pool(64 * MB)
+    calls = []
+    buffer = pool.alloc(1000)
+    sys.setprofile(lambda frame, event, arg: calls.append(event))
+    del buffer
+    sys.setprofile(None)
+    assert "call" not in calls

@@ -74,8 +74,6 @@ def test_codes_of_the_error_cell_come_round(device, sane, monkeypatch):
         for n in range(5, 50):
             tx.arange(float(n), device=device)[tx.tensor([6, 0] if n == 5 else [0, 1], device=device)]
         tx.synchronize(device)
-    if not device.runtime.capabilities.host_callable:
-        assert len(faults.cell(device).messages) <= 16 or device.type != "cpu"
 
 
 def test_a_kernel_that_is_refused(device, sane, need, monkeypatch):
@@ -113,7 +111,7 @@ class Breaks(Mode):
 
 
 @pytest.mark.parametrize("error", [RuntimeError("mine"), KeyboardInterrupt()])
-@pytest.mark.parametrize("after", [0, 1, 3, 5, 8])
+@pytest.mark.parametrize("after", [0, 2, 5, 8])
 def test_a_step_interrupted_anywhere(device, sane, error, after):
     """Whichever call fails: the next whole step gives what it gives in a fresh model."""
 
@@ -182,7 +180,7 @@ def test_the_generator_is_not_rewound(device, sane):
     assert not (tx.rand(4, device=device) == a).any().item()
 
 
-@pytest.mark.parametrize("delay", [0.01, 0.03, 0.06])
+@pytest.mark.parametrize("delay", [0.01, 0.04])
 def test_ctrl_c(device, sane, delay):
     """A real signal in the midst of training; then the locks are free and training works."""
     x = tx.ones(20, 30, device=device, requires_grad=True)
