@@ -13,8 +13,9 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "con
 @pytest.fixture
 def tx(device):
     """The library, with the lane's device as the default one."""
-    import tensorx
     from lanes import default_device
+
+    import tensorx
 
     with default_device(device):
         yield tensorx

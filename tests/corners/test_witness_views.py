@@ -78,7 +78,7 @@ def test_leaves_and_their_views_refuse(device):
 def test_views_that_refuse(device):
     y = leaf(device, 2, 3) * 1
     first, _ = y.unbind(0)
-    with pytest.raises(RuntimeError, match="is a view and is being modified inplace. Such functions do not allow"):
+    with pytest.raises(RuntimeError, match=r"is a view and is being modified inplace\. Such functions do not allow"):
         first[1:].mul_(2)
     with tensorx.no_grad():
         hidden = y.view(6)

@@ -2,7 +2,8 @@
 
 Each ``tests/data/corners/*.json`` is a list of ``{"run": program, "gives": value}`` or ``{"run": program, "raises":
 [classes]}`` (see ``tests/corners/programs.py``); this rewrites the answers with those of the installed PyTorch (2.13 on
-the CPU). ``case`` is the number of a publicly reported failure. ``ours`` beside an answer is where tensorx differs on purpose, with the reason in ``why``: it is kept. Also
+the CPU). ``case`` is the number of a publicly reported failure. ``ours`` beside an answer is where tensorx differs on
+purpose, with the reason in ``why``: it is kept. Also
 writes ``result_types.json``: the dtype of every row's result for all pairs of operands (see `result_types`). Needs
 PyTorch, which neither the library nor its tests do.
 """
