@@ -52,6 +52,7 @@ from tensorx.ops.factories import (
     zeros,
     zeros_like,
 )
+from tensorx.ops.interop import from_dlpack
 from tensorx.ops.methods import get_default_device, is_tensor, set_default_device
 from tensorx.ops.predicates import allclose, equal, is_complex, is_floating_point, is_nonzero, numel, result_type
 from tensorx.ops.random import (
@@ -72,6 +73,7 @@ from tensorx.ops.random import (
     seed,
     set_rng_state,
 )
+from tensorx.ops.shaping import broadcast_tensors, meshgrid
 
 if _typing.TYPE_CHECKING:
     from tensorx import data, linalg, nn, optim, utils

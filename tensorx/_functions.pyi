@@ -191,6 +191,12 @@ def bitwise_xor_(self: Tensor, other: Tensor | _Number) -> Tensor:
     """Bitwise exclusive or; logical for bool."""
 def bmm(self: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Products of two batches of matrices."""
+@overload
+def broadcast_to(self: Tensor, size: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
+    """Another name of expand."""
+@overload
+def broadcast_to(self: Tensor, *size: _int) -> Tensor:
+    """Another name of expand."""
 def cat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """Tensors joined along a dimension."""
 def cdist(x1: Tensor, x2: Tensor, p: _float = 2.0, *, out: Tensor | None = None) -> Tensor:
@@ -229,6 +235,10 @@ def clone_(self: Tensor, *, memory_format: Any = None) -> Tensor:
     """A copy."""
 def complex(real: Tensor | _Number, imag: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """The complex numbers with these real and imaginary parts."""
+def concat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
+    """Another name of cat."""
+def concatenate(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
+    """Another name of cat."""
 def conj_physical(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Complex conjugate."""
 def conj_physical_(self: Tensor) -> Tensor:
@@ -271,6 +281,10 @@ def cumprod(self: Tensor, dim: _int, *, dtype: DType | type | None = None, out: 
     """Running product along dim."""
 def cumsum(self: Tensor, dim: _int, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
     """Running sum along dim."""
+def diag(self: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
+    """A vector as the diagonal of a matrix, or the diagonal of a matrix."""
+def diag_embed(self: Tensor, offset: _int = 0, *, out: Tensor | None = None) -> Tensor:
+    """Matrices with the last dimension on a diagonal."""
 def diagonal(self: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
     """A diagonal of two dimensions, as the last dimension."""
 def dist(self: Tensor, other: Tensor, p: _Number = 2, *, out: Tensor | None = None) -> Tensor:
@@ -327,6 +341,8 @@ def fill(self: Tensor, value: Tensor | _Number, *, out: Tensor | None = None) ->
     """Every element replaced by value."""
 def fill_(self: Tensor, value: Tensor | _Number) -> Tensor:
     """Every element replaced by value."""
+def fix(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Another name of trunc."""
 def flatten(self: Tensor, start_dim: _int = 0, end_dim: _int = -1, *, out: Tensor | None = None) -> Tensor:
     """A range of dimensions joined into one."""
 @overload
@@ -335,6 +351,10 @@ def flip(self: Tensor, dims: _int | Sequence[_int], *, out: Tensor | None = None
 @overload
 def flip(self: Tensor, *dims: _int) -> Tensor:
     """The order along some dimensions reversed."""
+def fliplr(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The order along dimension 1 reversed."""
+def flipud(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The order along dimension 0 reversed."""
 def floor(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Rounded down."""
 def floor_(self: Tensor) -> Tensor:
@@ -377,6 +397,8 @@ def hardtanh(self: Tensor, min_val: _Number = -1, max_val: _Number = 1, *, out: 
     """Values limited to [min_val, max_val]; no gradient at the ends."""
 def hardtanh_(self: Tensor, min_val: _Number = -1, max_val: _Number = 1) -> Tensor:
     """Values limited to [min_val, max_val]; no gradient at the ends."""
+def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """Tensors joined along the second dimension (the first, for vectors)."""
 def hypot(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """sqrt(self**2 + other**2) without overflow."""
 def hypot_(self: Tensor, other: Tensor | _Number) -> Tensor:
@@ -593,6 +615,8 @@ def repeat(self: Tensor, repeats: _int | Sequence[_int], *, out: Tensor | None =
 @overload
 def repeat(self: Tensor, *repeats: _int) -> Tensor:
     """Copies of the whole side by side along each dimension."""
+def repeat_interleave(self: Tensor, repeats: _int, dim: _int | None = None, *, out: Tensor | None = None) -> Tensor:
+    """Each element (or slice of dim) repeated in place."""
 @overload
 def reshape(self: Tensor, shape: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
     """The same elements in another shape; a view where possible."""
@@ -611,6 +635,10 @@ def rsqrt(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """1 / sqrt(self)."""
 def rsqrt_(self: Tensor) -> Tensor:
     """1 / sqrt(self)."""
+def rsub(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """other - self."""
+def rsub_(self: Tensor, other: Tensor | _Number) -> Tensor:
+    """other - self."""
 @overload
 def scatter(self: Tensor, dim: _int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Values written along dim at the indices given for each position."""
@@ -711,6 +739,10 @@ def sub_(self: Tensor, other: Tensor | _Number, *, alpha: _Number) -> Tensor:
     """self - alpha * other."""
 def sum(self: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
     """Sum of elements."""
+def swapaxes(self: Tensor, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
+    """Another name of transpose."""
+def swapdims(self: Tensor, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
+    """Another name of transpose."""
 def t(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The transpose of a matrix."""
 def take(self: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -733,6 +765,8 @@ def tile(self: Tensor, *dims: _int) -> Tensor:
     """Copies of the whole side by side; missing counts are 1."""
 def topk(self: Tensor, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True, *, out: tuple[Tensor, Tensor] | None = None) -> _topk_results:
     """The k largest (or smallest) values along dim, in order."""
+def trace(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Sum of a matrix's diagonal."""
 def transpose(self: Tensor, dim0: _int, dim1: _int) -> Tensor:
     """Two dimensions swapped."""
 def tril(self: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
@@ -745,6 +779,8 @@ def trunc_(self: Tensor) -> Tensor:
     """Rounded towards zero."""
 def unbind(self: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
     """Every index of a dimension, as a tuple of views."""
+def unflatten(self: Tensor, dim: _int, sizes: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
+    """One dimension split into several."""
 def unfold(self: Tensor, dimension: _int, size: _int, step: _int) -> Tensor:
     """Sliding windows of a dimension, as a new last dimension."""
 def unsqueeze(self: Tensor, dim: _int) -> Tensor:
@@ -782,6 +818,8 @@ def view_as_complex(self: Tensor) -> Tensor:
     """The last dimension's pairs as complex numbers, as a view."""
 def view_as_real(self: Tensor) -> Tensor:
     """Real and imaginary parts along a new last dimension, as a view."""
+def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """Tensors (vectors as rows) joined along the first dimension."""
 @overload
 def where(condition: Tensor | _Number, self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """self where condition is true, else other."""

@@ -169,6 +169,12 @@ class TensorMethods:
         """Bitwise exclusive or; logical for bool."""
     def bmm(self, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Products of two batches of matrices."""
+    @overload
+    def broadcast_to(self, size: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
+        """Another name of expand."""
+    @overload
+    def broadcast_to(self, *size: _int) -> Tensor:
+        """Another name of expand."""
     def ceil(self, *, out: Tensor | None = None) -> Tensor:
         """Rounded up."""
     def ceil_(self) -> Tensor:
@@ -233,6 +239,10 @@ class TensorMethods:
         """Running product along dim."""
     def cumsum(self, dim: _int, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
         """Running sum along dim."""
+    def diag(self, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
+        """A vector as the diagonal of a matrix, or the diagonal of a matrix."""
+    def diag_embed(self, offset: _int = 0, *, out: Tensor | None = None) -> Tensor:
+        """Matrices with the last dimension on a diagonal."""
     def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
         """A diagonal of two dimensions, as the last dimension."""
     def dist(self, other: Tensor, p: _Number = 2, *, out: Tensor | None = None) -> Tensor:
@@ -287,6 +297,8 @@ class TensorMethods:
         """Every element replaced by value."""
     def fill_(self, value: Tensor | _Number) -> Tensor:
         """Every element replaced by value."""
+    def fix(self, *, out: Tensor | None = None) -> Tensor:
+        """Another name of trunc."""
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1, *, out: Tensor | None = None) -> Tensor:
         """A range of dimensions joined into one."""
     @overload
@@ -295,6 +307,10 @@ class TensorMethods:
     @overload
     def flip(self, *dims: _int) -> Tensor:
         """The order along some dimensions reversed."""
+    def fliplr(self, *, out: Tensor | None = None) -> Tensor:
+        """The order along dimension 1 reversed."""
+    def flipud(self, *, out: Tensor | None = None) -> Tensor:
+        """The order along dimension 0 reversed."""
     def floor(self, *, out: Tensor | None = None) -> Tensor:
         """Rounded down."""
     def floor_(self) -> Tensor:
@@ -543,6 +559,8 @@ class TensorMethods:
     @overload
     def repeat(self, *repeats: _int) -> Tensor:
         """Copies of the whole side by side along each dimension."""
+    def repeat_interleave(self, repeats: _int, dim: _int | None = None, *, out: Tensor | None = None) -> Tensor:
+        """Each element (or slice of dim) repeated in place."""
     @overload
     def reshape(self, shape: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
         """The same elements in another shape; a view where possible."""
@@ -561,6 +579,10 @@ class TensorMethods:
         """1 / sqrt(self)."""
     def rsqrt_(self) -> Tensor:
         """1 / sqrt(self)."""
+    def rsub(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """other - self."""
+    def rsub_(self, other: Tensor | _Number) -> Tensor:
+        """other - self."""
     @overload
     def scatter(self, dim: _int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Values written along dim at the indices given for each position."""
@@ -659,6 +681,10 @@ class TensorMethods:
         """self - alpha * other."""
     def sum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
         """Sum of elements."""
+    def swapaxes(self, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
+        """Another name of transpose."""
+    def swapdims(self, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
+        """Another name of transpose."""
     def t(self, *, out: Tensor | None = None) -> Tensor:
         """The transpose of a matrix."""
     def take(self, index: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -681,6 +707,8 @@ class TensorMethods:
         """Copies of the whole side by side; missing counts are 1."""
     def topk(self, k: _int, dim: _int = -1, largest: _bool = True, sorted: _bool = True, *, out: tuple[Tensor, Tensor] | None = None) -> _topk_results:
         """The k largest (or smallest) values along dim, in order."""
+    def trace(self, *, out: Tensor | None = None) -> Tensor:
+        """Sum of a matrix's diagonal."""
     def transpose(self, dim0: _int, dim1: _int) -> Tensor:
         """Two dimensions swapped."""
     def tril(self, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
@@ -693,6 +721,8 @@ class TensorMethods:
         """Rounded towards zero."""
     def unbind(self, dim: _int = 0) -> tuple[Tensor, ...]:
         """Every index of a dimension, as a tuple of views."""
+    def unflatten(self, dim: _int, sizes: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
+        """One dimension split into several."""
     def unfold(self, dimension: _int, size: _int, step: _int) -> Tensor:
         """Sliding windows of a dimension, as a new last dimension."""
     def unsqueeze(self, dim: _int) -> Tensor:
@@ -736,6 +766,10 @@ class TensorMethods:
         """Every element replaced by zero."""
     @property
     def T(self) -> Tensor: ...
+    def __dlpack__(self, **options: Any) -> Any:
+        """The DLPack capsule of a cpu tensor. BufferError for one that requires grad or lives elsewhere."""
+    def __dlpack_device__(self) -> tuple[_int, _int]:
+        """DLPack's (device type, index): (1, 0) is the cpu. BufferError for other devices."""
     def __getitem__(self, key: Any) -> Tensor:
         """``x[key]`` with Python's and NumPy's indices: views for basic keys, copies for index tensors and masks."""
     def __iter__(self) -> Iterator[Tensor]:
@@ -744,6 +778,8 @@ class TensorMethods:
         """``x[key] = value``: in place, recorded."""
     def allclose(self, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> _bool:
         """Whether all elements satisfy ``|input - other| <= atol + rtol * |other|``. RuntimeError for two dtypes."""
+    def as_strided_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """`as_strided` in place: this tensor looks at its memory that way from now on. RuntimeError for a leaf that requires grad."""
     def bernoulli(self, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
         """1 with the probability that ``input`` holds, else 0."""
     def bernoulli_(self, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
@@ -826,12 +862,22 @@ class TensorMethods:
         """Look into another tensor's storage."""
     def short(self, memory_format: Any = None) -> Tensor:
         """The tensor in dtype int16."""
+    def squeeze_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """`squeeze` in place: this tensor looks at its memory that way from now on. RuntimeError for a leaf that requires grad."""
+    def swapaxes_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """`swapaxes` in place: this tensor looks at its memory that way from now on. RuntimeError for a leaf that requires grad."""
+    def t_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """`t` in place: this tensor looks at its memory that way from now on. RuntimeError for a leaf that requires grad."""
     def to(self, *args: Any, dtype: DType | None = None, device: Any = None, non_blocking: _bool = False, copy: _bool = False, memory_format: Any = None) -> Tensor:
         """Convert: ``to(dtype)``, ``to(device[, dtype])``, ``to(other)``. Returns the tensor itself where nothing changes, unless ``copy=True``."""
+    def transpose_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """`transpose` in place: this tensor looks at its memory that way from now on. RuntimeError for a leaf that requires grad."""
     def type_as(self, other: Tensor) -> Tensor:
         """The tensor in the dtype and on the device of ``other``."""
     def uniform_(self, *args: Any, generator: Generator | None = None, **kw: Any) -> Tensor:
         """Uniform numbers in [from, to), in place."""
+    def unsqueeze_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """`unsqueeze` in place: this tensor looks at its memory that way from now on. RuntimeError for a leaf that requires grad."""
     def where(self, condition: Tensor, other: Any) -> Tensor:
         """This tensor's elements where ``condition`` is true, else ``other``'s."""
     def __add__(self, other: Tensor | _Number) -> Tensor: ...

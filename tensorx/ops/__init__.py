@@ -15,6 +15,7 @@ from tensorx.ops import (
     factories,
     fused,
     indexing,
+    interop,
     joining,
     linalg,
     methods,
@@ -26,6 +27,7 @@ from tensorx.ops import (
     random,
     recorder,
     reduction,
+    shaping,
     statistics,
     table,
     unary,
@@ -36,7 +38,7 @@ from tensorx.tensor import Tensor
 
 FUNCTIONS: dict[str, Any] = {}  # of all rows
 bind.install(FUNCTIONS)
-METHODS = convert.METHODS | methods.METHODS | indexing.METHODS | random.METHODS | complexes.METHODS | predicates.METHODS  # those of Tensor that no row gives
+METHODS = convert.METHODS | methods.METHODS | indexing.METHODS | random.METHODS | complexes.METHODS | predicates.METHODS | interop.METHODS  # those of Tensor that no row gives
 for _name, _method in METHODS.items():
     setattr(Tensor, _name, _method)
 PUBLIC = {name: f for name, f in FUNCTIONS.items() if describe.public_name(name) == f"tensorx.{name}"}  # what users find as tensorx.NAME

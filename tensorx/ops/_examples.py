@@ -291,6 +291,11 @@ tensor([ 3, -3, -1,  1])
 >>> tensorx.bmm(tensorx.ones(2, 3, 4), tensorx.ones(2, 4, 5)).shape
 tensorx.Size([2, 3, 5])
 """,
+    "broadcast_to": """\
+>>> import tensorx
+>>> tensorx.broadcast_to(tensorx.tensor([[-1.5], [1.5], [0.]]), (2, 3, 4)).shape
+tensorx.Size([2, 3, 4])
+""",
     "cat": """\
 >>> import tensorx
 >>> tensorx.cat((tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]]), tensorx.tensor([[-1.5, 1.5, 0.]])))
@@ -402,6 +407,20 @@ tensor([-2.0000,  2.0000,  0.5000, -0.5000])
 >>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
 >>> tensorx.complex(x, tensorx.tensor([-0.5, -1.5, 2., 0.5]))
 tensor([-2.0000-0.5000j,  2.0000-1.5000j,  0.5000+2.0000j, -0.5000+0.5000j])
+""",
+    "concat": """\
+>>> import tensorx
+>>> tensorx.concat((tensorx.tensor([[0.8, 0.1, -0.6], [-1.4, 2.3, 1.5]]), tensorx.tensor([[-0.8, 1.7, 0.4]])))
+tensor([[ 0.8000,  0.1000, -0.6000],
+        [-1.4000,  2.3000,  1.5000],
+        [-0.8000,  1.7000,  0.4000]])
+""",
+    "concatenate": """\
+>>> import tensorx
+>>> tensorx.concatenate((tensorx.tensor([[0.8, 0.1, -0.6], [-1.4, 2.3, 1.5]]), tensorx.tensor([[-0.8, 1.7, 0.4]])))
+tensor([[ 0.8000,  0.1000, -0.6000],
+        [-1.4000,  2.3000,  1.5000],
+        [-0.8000,  1.7000,  0.4000]])
 """,
     "conj_physical": """\
 >>> import tensorx
@@ -536,6 +555,16 @@ tensor([[-2.5000, -0.2000,  2.1000, -1.2000],
         [-1.3000, -2.3000,  2.3000,  1.3000],
         [-2.0000, -0.7000,  0.7000,  2.0000]])
 """,
+    "diag": """\
+>>> import tensorx
+>>> tensorx.diag(tensorx.tensor([2.3, 1.6, 1.]), 1).shape
+tensorx.Size([4, 4])
+""",
+    "diag_embed": """\
+>>> import tensorx
+>>> tensorx.diag_embed(tensorx.tensor([[2.6, 2.2, 1.8], [1.5, 1.1, 0.7]])).shape
+tensorx.Size([2, 3, 3])
+""",
     "diagonal": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
@@ -667,6 +696,12 @@ tensor([[2.5000, 2.5000, 2.5000, 2.5000],
         [2.5000, 2.5000, 2.5000, 2.5000],
         [2.5000, 2.5000, 2.5000, 2.5000]])
 """,
+    "fix": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[2.8, 1.3, 2.4, 0.9], [2., 0.5, 1.5, 2.6], [1.1, 2.2, 0.7, 1.8]])
+>>> tensorx.fix(x).shape
+tensorx.Size([3, 4])
+""",
     "flatten": """\
 >>> import tensorx
 >>> tensorx.flatten(tensorx.ones(2, 3, 4)).shape
@@ -676,6 +711,18 @@ tensorx.Size([24])
 >>> import tensorx
 >>> tensorx.flip(tensorx.ones(2, 3, 4), (0, 2)).shape
 tensorx.Size([2, 3, 4])
+""",
+    "fliplr": """\
+>>> import tensorx
+>>> tensorx.fliplr(tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]]))
+tensor([[ 1.5000,  2.0000, -2.0000],
+        [-1.5000, -0.5000,  0.5000]])
+""",
+    "flipud": """\
+>>> import tensorx
+>>> tensorx.flipud(tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]]))
+tensor([[ 0.5000, -0.5000, -1.5000],
+        [-2.0000,  2.0000,  1.5000]])
 """,
     "floor": """\
 >>> import tensorx
@@ -807,6 +854,12 @@ tensor([[-1.0000, -0.2000,  1.0000, -1.0000],
 tensor([[-1.0000, -0.2000,  1.0000, -1.0000],
         [ 1.0000, -1.0000,  0.2000,  1.0000],
         [-0.7000,  1.0000, -1.0000,  0.7000]])
+""",
+    "hstack": """\
+>>> import tensorx
+>>> tensorx.hstack((tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]]), tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]])))
+tensor([[-2.0000,  2.0000,  1.5000, -2.0000,  2.0000,  1.5000],
+        [ 0.5000, -0.5000, -1.5000,  0.5000, -0.5000, -1.5000]])
 """,
     "hypot": """\
 >>> import tensorx
@@ -1428,6 +1481,12 @@ tensor([[-2.0000,  2.0000,  1.5000],
         [-2.0000,  2.0000,  1.5000],
         [ 0.5000, -0.5000, -1.5000]])
 """,
+    "repeat_interleave": """\
+>>> import tensorx
+>>> tensorx.repeat_interleave(tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]]), 2)
+tensor([-2.0000, -2.0000,  2.0000,  2.0000,  1.5000,  1.5000,  0.5000,  0.5000,
+        -0.5000, -0.5000, -1.5000, -1.5000])
+""",
     "reshape": """\
 >>> import tensorx
 >>> tensorx.reshape(tensorx.ones(2, 3, 4), (4, -1)).shape
@@ -1468,6 +1527,17 @@ tensor([0.7071, 1.0000, 0.5345, 0.6325])
 >>> x = tensorx.tensor([2., 1., 3.5, 2.5])
 >>> x.rsqrt_()
 tensor([0.7071, 1.0000, 0.5345, 0.6325])
+""",
+    "rsub": """\
+>>> import tensorx
+>>> tensorx.rsub(tensorx.tensor([-2., 2., 0.5, -0.5]), tensorx.tensor([-0.5, -1.5, 2., 0.5]))
+tensor([ 1.5000, -3.5000,  1.5000,  1.0000])
+""",
+    "rsub_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.rsub_(tensorx.tensor([-0.5, -1.5, 2., 0.5]))
+tensor([ 1.5000, -3.5000,  1.5000,  1.0000])
 """,
     "scatter": """\
 >>> import tensorx
@@ -1693,6 +1763,16 @@ tensor([-1.5000,  3.5000, -1.5000, -1.0000])
 >>> tensorx.sum(x)
 tensor(1.8000)
 """,
+    "swapaxes": """\
+>>> import tensorx
+>>> tensorx.swapaxes(tensorx.ones(2, 3, 4), 0, 2).shape
+tensorx.Size([4, 3, 2])
+""",
+    "swapdims": """\
+>>> import tensorx
+>>> tensorx.swapdims(tensorx.ones(2, 3, 4), 0, 2).shape
+tensorx.Size([4, 3, 2])
+""",
     "t": """\
 >>> import tensorx
 >>> tensorx.t(tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]]))
@@ -1753,6 +1833,12 @@ torch.return_types.topk(values=tensor([[ 2.1000, -0.2000],
         [3, 0],
         [1, 3]]))
 """,
+    "trace": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.trace(x)
+tensor(-6.2000)
+""",
     "transpose": """\
 >>> import tensorx
 >>> x = tensorx.ones(2, 3, 4)
@@ -1787,6 +1873,16 @@ tensor([-2.,  2.,  0., -0.])
 >>> x = tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]])
 >>> x.unbind()
 (tensor([-2.0000,  2.0000,  1.5000]), tensor([ 0.5000, -0.5000, -1.5000]))
+""",
+    "unflatten": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2, 1.2, -2.1], [0.2, 2.5, -0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.unflatten(x, 1, (2, -1))
+tensor([[[-2.5000, -0.2000,  2.1000],
+         [-1.2000,  1.2000, -2.1000]],
+<BLANKLINE>
+        [[ 0.2000,  2.5000, -0.7000],
+         [ 1.6000, -1.6000,  0.7000]]])
 """,
     "unfold": """\
 >>> import tensorx
@@ -1860,6 +1956,14 @@ tensor([[[-2.0000, -1.5000],
         [[ 0.5000,  1.5000],
          [-0.5000,  2.0000],
          [-1.5000, -2.0000]]])
+""",
+    "vstack": """\
+>>> import tensorx
+>>> tensorx.vstack((tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]]), tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]])))
+tensor([[-2.0000,  2.0000,  1.5000],
+        [ 0.5000, -0.5000, -1.5000],
+        [-2.0000,  2.0000,  1.5000],
+        [ 0.5000, -0.5000, -1.5000]])
 """,
     "where": """\
 >>> import tensorx
