@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from checking import checks
+from checking import checks, refusals
 
 from tensorx.ops.table import OPS
 
@@ -31,4 +31,4 @@ def test_views(op, device):
 
 
 def test_errors(op, device):
-    checks.run(checks.errors(op, device), device)
+    checks.run(refusals.errors(op, device), device)

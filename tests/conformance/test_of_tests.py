@@ -9,7 +9,7 @@ import contextlib
 
 import numpy as np
 import pytest
-from checking import checks, gradients, layouts, randoms, recorded
+from checking import checks, gradients, layouts, randoms, recorded, refusals
 from checking.sampling import CPU, Case, numpy_cpu
 
 import tensorx
@@ -66,7 +66,7 @@ def on_numpy(check, op):
         checks.run(check(op, CPU), CPU)
 
 
-CHECKS = [checks.values, checks.out, checks.inplace, checks.aliased, checks.empties, checks.errors]
+CHECKS = [checks.values, checks.out, checks.inplace, checks.aliased, checks.empties, refusals.errors]
 CHECKS += [gradients.gradcheck, gradients.saved, gradients.overwritten]
 
 

@@ -277,7 +277,7 @@ def _at_least_1d(placed: Placed) -> Placed:
 # out= and in-place
 
 
-def _one_dtype(op: Any, device: Any) -> Any:
+def one_dtype(op: Any, device: Any) -> Any:
     found = {d.code: d for d in dtypes_of(op, device.runtime.capabilities)}
     return found.get("f32") or next(iter(found.values()), None)
 
@@ -289,7 +289,7 @@ def takes_out(op: Any) -> bool:
 
 def out(op: Any, device: Any, full: bool = False) -> list[Step]:
     """``out=`` in every layout gives what the row gives, touches nothing else, and counts as a write."""
-    d = _one_dtype(op, device)
+    d = one_dtype(op, device)
     if d is None or not takes_out(op):
         return []
     kinds = OUTPUTS if full or not compiled(device) else ("stepped", OUTPUTS[seed_of(op) % 2 * 3])
@@ -325,7 +325,7 @@ def shares(results: list[Tensor], operands: list[Tensor]) -> bool:
 
 def aliased(op: Any, device: Any) -> list[Step]:
     """``out=`` that is an operand itself is right; one that overlaps an operand partly, or itself, is refused."""
-    d = _one_dtype(op, device)
+    d = one_dtype(op, device)
     if d is None or op.kind.name != "ELEMENTWISE" or not is_derived(op):
         return []
 
@@ -358,7 +358,7 @@ def has_inplace(op: Any) -> bool:
 
 def inplace(op: Any, device: Any, full: bool = False) -> list[Step]:
     """In place equals out of place, for every layout of the target; the version rises; nothing else is written."""
-    d = _one_dtype(op, device)
+    d = one_dtype(op, device)
     if d is None or not has_inplace(op):
         return []
     kinds = OUTPUTS if full or not compiled(device) else ("stepped", OUTPUTS[seed_of(op) % 2])
@@ -393,7 +393,7 @@ def _inplace_step(op: Any, case: Case, kind: str, label: str) -> Step:
 
 def views(op: Any, device: Any) -> list[Step]:
     """VIEW rows share the operand's storage and version."""
-    d = _one_dtype(op, device)
+    d = one_dtype(op, device)
     if d is None or op.kind.name != "VIEW":
         return []
     return [_view_step(op, case) for case in cases(op, d)]
@@ -431,70 +431,11 @@ def refused(
     raise AssertionError(f"{label}: must be refused; gave {result!r}")
 
 
-def errors(op: Any, device: Any) -> list[Step]:
-    """What the schema says must be refused is refused, with the class that PyTorch users catch."""
-    return [
-        lambda device: wrong_types(op, device),
-        lambda device: wrong_dtypes(op, device),
-        lambda device: wrong_shapes(op, device),
-    ]
-
-
-def wrong_types(op: Any, device: Any) -> None:
-    """Every parameter given a thing of another type, one missing, one too many."""
-    d = _one_dtype(op, device)
-    if d is None or not cases(op, d):
-        return
-    placed = Placed(op, cases(op, d)[0], device, "contiguous")
-    args = dict(zip([p.name for p in op.schema.params], placed.bound(), strict=True))
-    for p in op.schema.params:
-        if p.type in ("Any", "Generator", "Device"):
-            continue
-        wrong = {**args, p.name: 3.5 if p.type == "str" else object()}
-        refused(lambda wrong=wrong: op(**wrong), TypeError, f"{op.name}: argument '{p.name}' of another type")
-        if p.default is S.REQUIRED:
-            fewer = {k: v for k, v in args.items() if k != p.name}
-            refused(lambda fewer=fewer: op(**fewer), TypeError, f"{op.name}: argument '{p.name}' missing")
-    refused(lambda: op(**args, no_such_argument=1), TypeError, f"{op.name}: an unknown keyword")
-    if not op.schema.varargs:
-        refused(lambda: op(*args.values(), 1, 2), TypeError, f"{op.name}: too many arguments")
-
-
-def wrong_dtypes(op: Any, device: Any) -> None:
-    """Dtypes of a class that the row does not take, as the first operand that takes part in promotion."""
-    if op.kind.name in ("COMPOSITE", "CREATE", "STEP", "BACKWARD"):
-        return
-    for letter, code in zip("bifc", ("b8", "i32", "f32", "c64"), strict=True):
-        d = dtypes.FROM_CODE[code]
-        if letter in op.dtypes or not device.runtime.capabilities.supports(code):
-            continue
-        if not cases(op, d):
-            continue
-        placed = Placed(op, cases(op, d)[0], device, "contiguous")
-        weak = [a for p, a in zip(op.schema.params, placed.bound(), strict=True) if p.type in ("Scalar", "Tensor")]
-        if op.kind.name == "ELEMENTWISE" and any(type(a) in (int, float) for a in weak):
-            continue  # a Python number may lift the operands to a class that the row takes
-        refused(lambda placed=placed: call(op, placed), RuntimeError, f"{op.name}: operands of {d.name}")
-
-
-def wrong_shapes(op: Any, device: Any) -> None:
-    """Operands whose shapes do not broadcast (elementwise rows)."""
-    n = len(tensor_params(op))
-    d = _one_dtype(op, device)
-    if n < 2 or not is_derived(op):
-        return
-    with numpy_cpu():
-        case = derived(op, d, [((3, 4), (2, 1), (1,))[:n]])[0]
-    placed = Placed(op, case, device, "contiguous")
-    refused(lambda: call(op, placed), (RuntimeError, ValueError), f"{op.name}: shapes (3, 4) and (2, 1)")
-
-
 __all__ = [
     "GROUPS",
     "aliased",
     "cover",
     "empties",
-    "errors",
     "inplace",
     "operand",
     "out",
