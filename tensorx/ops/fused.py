@@ -52,7 +52,8 @@ class Step:
         results = rule(*leaves, **{n: E.scalar(i, scalar) for i, n in enumerate(names)})
         results = results if isinstance(results, tuple) else (results,)
         stores = stores or [t.dtype for t in tensors[: len(results)]]
-        name = getattr(rule, "__name__", "") or getattr(getattr(rule, "func", None), "__name__", "step")
+        name = getattr(rule, "__name__", "") or getattr(getattr(rule, "func", None), "__name__", "")
+        name = name if name.isidentifier() else "step"
         return pruned(name, results, [t.dtype for t in tensors], stores, [scalar] * len(names))
 
     def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any) -> Node:

@@ -70,6 +70,23 @@ KEEP = Promote("keep", result="self")  # the first operand's dtype
 ASKED = Promote("asked", result="dtype")  # the dtype argument
 
 
+class Plans(dict[Any, Any]):
+    """What a kind knows of calls that it saw. Keys hold no sizes, so there are few; should static arguments vary without end, the oldest go.
+
+    >>> plans = Plans((i, "") for i in range(Plans.most))
+    >>> plans["new"] = ""
+    >>> len(plans) == Plans.most, 0 in plans, "new" in plans
+    (True, False, True)
+    """
+
+    most = 1024
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        while len(self) >= self.most:
+            self.pop(next(iter(tuple(self)), None), None)  # a copy: other threads may insert
+        super().__setitem__(key, value)
+
+
 @dataclass(eq=False, slots=True)
 class Op:
     """One row."""
@@ -88,7 +105,7 @@ class Op:
     symbol: str = ""  # Python operator, for the dunder methods
     ulp: float = 4.0  # how far the result may be from the oracle, in units of the result dtype
     extra: Any = None  # what the kind alone understands (prepared by it)
-    plans: dict[Any, Any] = field(default_factory=dict)
+    plans: Plans = field(default_factory=Plans)
     fast: dict[Any, Any] = field(default_factory=dict)  # see ops.fastpath
 
     @property
