@@ -60,14 +60,17 @@ def collecting(twin: Any) -> Iterator[list[Any]]:
 
 
 def prime(device: Any, calls: Sequence[Callable[[Any], Any]]) -> None:
-    """Build what ``calls`` (functions of a device) will launch on ``device``; what they raise is not our business."""
+    """Build what ``calls`` (functions of a device) will launch on ``device``; what they raise is not our business.
+
+    A call may have an attribute ``launches``: a shorter call that launches the same.
+    """
     if not device.runtime.capabilities.compiler:
         return
     twin = twin_of(device.runtime)
     with collecting(twin) as specs:
         for call in calls:
             with contextlib.suppress(Exception):
-                call(twin)
+                getattr(call, "launches", call)(twin)
     missing = [s for s in specs if (device, s) not in build._kernels]
     for i in range(0, len(missing), CHUNK):
         build.program(device, missing[i : i + CHUNK])
