@@ -88,7 +88,7 @@ def isclose(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> Tensor
         raise RuntimeError(f"isclose: arguments 'rtol' and 'atol' must not be negative; got {rtol} and {atol}")
     close = a == b
     if not (a.dtype.is_floating_point or a.dtype.is_complex):
-        a, b = a.double(), b.double()
+        a, b = a.long(), b.long()  # differences of uint8 would wrap around
     elif equal_nan:
         close = close | (a.isnan() & b.isnan())
     off = (a - b).abs()
