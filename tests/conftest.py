@@ -161,9 +161,15 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
         if not reason.startswith(CAPABILITY_SKIP):
             report.outcome = "failed"
             report.longrepr = f"a skip on a lane must derive from Capabilities (fixture `need`); got: {reason}"
-    if report.when == "call" or report.outcome != "passed":
-        _outcomes.setdefault(lane, Counter())[report.outcome] += 1
+    report.lane, report.driver = lane, _drivers.get(lane, "")  # travels with the report to pytest-xdist's controller
     return report
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    lane = getattr(report, "lane", None)
+    if lane is not None and (report.when == "call" or report.outcome != "passed"):
+        _outcomes.setdefault(lane, Counter())[report.outcome] += 1
+        _drivers[lane] = report.driver or _drivers.get(lane, "")
 
 
 def unexercised() -> list[str]:
@@ -172,7 +178,8 @@ def unexercised() -> list[str]:
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    if unexercised() and exitstatus == 0:
+    is_worker = hasattr(session.config, "workerinput")  # of pytest-xdist: it sees a part of the tests
+    if exitstatus == 0 and not is_worker and unexercised():
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
