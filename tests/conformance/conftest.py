@@ -44,8 +44,8 @@ def parameters(item: pytest.Item) -> dict[str, Any]:
 def parts_of(lanes: list[str], config: pytest.Config) -> dict[str | None, tuple[int, int]]:
     """Which part of the table each lane runs.
 
-    Of several OpenCL lanes the last one runs all rows, the others a third that changes from day to day (PoCL takes 0.16 s
-    for a kernel, a quarter of an hour for all). A lane that is asked for alone, and ``--full``, runs all.
+    Of several OpenCL lanes the last one runs all rows, the others a third that changes from day to day (PoCL takes
+    0.16 s for a kernel, a quarter of an hour for all). A lane that is asked for alone, and ``--full``, runs all.
     """
     if config.getoption("--rows"):
         part, parts = map(int, config.getoption("--rows").split("/"))
