@@ -123,16 +123,16 @@ class Adam(Optimizer):
 
     def update(self, p: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         if not state:
-            state["step"] = 0.0
             names = ["exp_avg", "exp_avg_sq"] + ["max_exp_avg_sq"] * bool(group["amsgrad"])
-            state.update({name: tx.zeros_like(p) for name in names})
-        state["step"] += 1
+            state.update({"step": 0.0} | {name: tx.zeros_like(p) for name in names})  # all of it or nothing
+        step = state["step"] + 1
         decay = ("decoupled" if group["decoupled_weight_decay"] else "coupled") if group["weight_decay"] else ""
         rule = specialise(adam, maximize=group["maximize"], decay=decay)
         outs = [p, state["exp_avg"], state["exp_avg_sq"]]
         if group["amsgrad"]:
             outs.append(state["max_exp_avg_sq"])
-        fused.step(rule, (p, grad, *outs[1:]), self._scalars(state["step"], group), outs)
+        fused.step(rule, (p, grad, *outs[1:]), self._scalars(step, group), outs)
+        state["step"] = step
 
     @staticmethod
     def _scalars(t: float, group: dict[str, Any]) -> dict[str, float]:

@@ -104,9 +104,10 @@ class SGD(Optimizer):
         undamped = 1 - group["dampening"]
         buf = state.get("momentum_buffer")
         if buf is None:
-            buf = state["momentum_buffer"] = tx.zeros_like(p)
+            buf = tx.zeros_like(p)
             undamped = 1.0
         rule = specialise(sgd, nesterov=group["nesterov"], **flags)
         fused.step(rule, (p, grad, buf), scalars | {"momentum": momentum, "undamped": undamped}, (p, buf))
+        state["momentum_buffer"] = buf  # not before: a step that failed was none
 
 

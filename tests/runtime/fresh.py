@@ -14,17 +14,17 @@ LANES = {"cpu": {"TENSORX_LANE": "kernels"}, "cpu-numpy": {"TENSORX_CC": "none"}
 START = "import gc, os, sys, threading\nimport tensorx as tx\nfrom tensorx.errors import DeviceError\ndevice = {!r}\n"
 
 
-def python(code: str, lane: str = "cpu", timeout: float = 90, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run ``code`` with ``tx`` imported and ``device`` set; development mode, warnings are errors."""
+def python(code: str, lane: str = "cpu", *, dev: bool = False, timeout: float = 90, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run ``code`` with ``tx`` imported and ``device`` set; warnings are errors. ``dev``: Python's development mode."""
     name = "cpu" if lane in LANES else lane
     path = os.pathsep.join([str(Path(tensorx.__file__).parents[1]), str(HERE)])
     full = {**os.environ, "PYTHONPATH": path, **LANES.get(lane, {}), **env}
-    command = [sys.executable, "-X", "dev", "-W", "error", "-c", START.format(name) + code]
+    command = [sys.executable, *["-X", "dev"] * dev, "-W", "error", "-c", START.format(name) + code]
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=full, check=False)
 
 
-def quiet(code: str, lane: str = "cpu", **env: str) -> str:
+def quiet(code: str, lane: str = "cpu", *, dev: bool = False, **env: str) -> str:
     """What ``code`` printed; it must end with status 0 and an empty stderr."""
-    done = python(code, lane, **env)
+    done = python(code, lane, dev=dev, **env)
     assert (done.returncode, done.stderr) == (0, ""), f"status {done.returncode}\n{done.stderr}"
     return done.stdout

@@ -110,6 +110,31 @@ class Breaks(Mode):
         return proceed(op, args, out)
 
 
+@pytest.mark.parametrize("make", [lambda p: tx.optim.AdamW(p, lr=0.1), lambda p: tx.optim.SGD(p, lr=0.1, momentum=0.9, dampening=0.5)])
+def test_an_optimiser_step_that_fails_was_none(device, sane, make):
+    """Its state is that of the steps that were made."""
+
+    def steps(failing):
+        p = tx.ones(4, device=device, requires_grad=True)
+        p.grad = tx.arange(4.0, device=device)
+        opt = make([p])
+        for _ in range(3):
+            for after in (0, 1, 2) if failing else ():
+                before = p.tolist()
+                try:
+                    with Breaks(after, MemoryError("mine")):
+                        opt.step()
+                except MemoryError:
+                    assert p.tolist() == before
+                    continue
+                break
+            else:
+                opt.step()
+        return p.tolist()
+
+    assert steps(True) == steps(False)
+
+
 @pytest.mark.parametrize("error", [RuntimeError("mine"), KeyboardInterrupt()])
 @pytest.mark.parametrize("after", [0, 2, 5, 8])
 def test_a_step_interrupted_anywhere(device, sane, error, after):

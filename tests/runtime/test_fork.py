@@ -138,6 +138,8 @@ def test_worker_processes(device, request, tmp_path, method):
     """As data loaders use them: the parent computes on the device, the workers on the cpu."""
     script = tmp_path / "loader.py"
     lane = request.node.callspec.params["device"]
+    if (lane, method) == ("cpu-numpy", "spawn"):  # as cpu
+        return
     head = f"import pickle\nimport tensorx as tx\ndevice, METHOD = {str(device)!r}, {method!r}\n"
     script.write_text(head + LOADER)
     quiet(f"import runpy; sys.argv = [{str(script)!r}]; runpy.run_path({str(script)!r}, run_name='__main__')" if method == "fork" else
