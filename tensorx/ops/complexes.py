@@ -87,7 +87,7 @@ angle = elementwise("angle(Tensor self) -> Tensor", _angle, _angle_vjp, promote=
                     doc="The angle of a complex number; 0 or pi for a real one.")
 polar = elementwise("polar(Tensor abs, Tensor angle) -> Tensor", lambda r, a: E.complex(r * E.cos(a), r * E.sin(a)),
                     lambda g, out, r, a: (E.real(g) * E.cos(a) + E.imag(g) * E.sin(a), r * (E.imag(g) * E.cos(a) - E.real(g) * E.sin(a))), dtypes="f",
-                    ref=lambda r, a: r * np.exp(1j * a), doc="Complex numbers with these magnitudes and angles.")
+                    domain=((0.2, 3.0), (-3.0, 3.0)), ref=lambda r, a: r * np.exp(1j * a), doc="Complex numbers with these magnitudes and angles.")
 isreal = elementwise("isreal(Tensor self) -> Tensor", lambda x: E.eq(E.imag(x), 0), ref=np.isreal, doc="True where the imaginary part is 0.")
 METHODS: dict[str, Any] = {"real": property(lambda self: real(self), lambda self, value: real(self).copy_(value)),
                            "imag": property(lambda self: imag(self), lambda self, value: imag(self).copy_(value))}
