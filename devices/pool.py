@@ -115,7 +115,7 @@ class Pool:
         place = self._locked(self._place, self._place_nested, size)
         if place is None:
             return None
-        block = Block(*place, size)
+        block = Block(place[0], place[1], size)
         # A free large block may be too many: that takes Python code, but so rarely that Ctrl-C will not be there.
         block.back = functools.partial(home.setdefault if size < BOUNDED else self._give_back, block)
         self._blocks.add(block)
