@@ -1405,8 +1405,8 @@ tensorx.Size([4, 2, 3])
 """,
     "polar": """\
 >>> import tensorx
->>> tensorx.polar(tensorx.tensor([-0.5, -1.5, 2., 0.5]), tensorx.tensor([1., -0., -1.5, 2.]))
-tensor([-0.2702-0.4207j, -1.5000+0.0000j,  0.1415-1.9950j, -0.2081+0.4546j])
+>>> tensorx.polar(tensorx.tensor([0.8, 2.4, 1.9, 1.3]), tensorx.tensor([-0.5, -1.5, 2., 0.5]))
+tensor([ 0.7021-0.3835j,  0.1698-2.3940j, -0.7907+1.7277j,  1.1409+0.6233j])
 """,
     "positive": """\
 >>> import tensorx
