@@ -174,3 +174,37 @@ if pid == 0:
     sys.exit(0)
 assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
 """)
+
+
+BUSY = """
+stop = False
+def busy():
+    w = tx.ones(150, 150, requires_grad=True)
+    while not stop:
+        ((w @ w).tanh() + tx.rand(150, 150)).sum().backward()
+        w.grad = None
+threads = [threading.Thread(target=busy) for _ in range(3)]
+for thread in threads:
+    thread.start()
+try:
+    for _ in range(8):
+        pid = os.fork()
+        if pid == 0:
+            import faulthandler
+            faulthandler.dump_traceback_later(30, exit=True)
+            a = tx.rand(200, 200, requires_grad=True)
+            ((a @ a).exp().sum() * 1e-3).backward()
+            a[tx.tensor([1, 2])].sort(), tx.rand(100_000).sum().item()
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+finally:
+    stop = True
+    for thread in threads:
+        thread.join()
+"""
+
+
+@pytest.mark.parametrize("blas", ["0", "1"])
+def test_forks_while_other_threads_compute(blas):
+    """BLAS has locks of its own: a fork waits until nobody is inside."""
+    quiet(BUSY, "cpu-numpy" if blas == "1" else "cpu", TENSORX_BLAS=blas)

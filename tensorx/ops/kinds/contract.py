@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorx import dtypes
+from tensorx import dtypes, locks
 from tensorx.autograd.node import Node
 from tensorx.dtypes import dtype
 from tensorx.errors import DTypeError
@@ -164,7 +164,7 @@ def _multiply_numpy(p: Product, out: Tensor) -> None:
     work = out.dtype.compute.np
     a, b = (t._array().astype(work, copy=False) for t in (p.a, p.b))
     target = out._array()
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), locks.blas:
         if p.extra is None and target.dtype == work:
             np.matmul(a, b, out=target)
             return
@@ -184,7 +184,7 @@ def convolve(c: Convolution, out: Tensor) -> None:
     if use_numpy(out.device, out.numel(), -1):
         work = out.dtype.compute.np
         arrays = [t._array().astype(work, copy=False) for t in (first, second)]
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), locks.blas:
             result = windows.RUN[c.direction](arrays[0], arrays[1], c.size, c.window)
             if c.bias is not None:
                 result += c.bias._array().astype(work, copy=False).reshape(-1, *(1,) * (result.ndim - 2))

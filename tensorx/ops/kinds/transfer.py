@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tensorx import dtypes
+from tensorx import dtypes, locks
 from tensorx.autograd.node import Node
 from tensorx.ops import dispatch, record, table
 from tensorx.ops.table import Op
@@ -37,7 +37,9 @@ class Staged:
         device = dispatch.device_of(op, tensors)
         for t in tensors:
             table.check_dtype(op, t.dtype)
-        result = op.body(*(a._host() if isinstance(a, Tensor) else a for a in args))
+        hosted = [a._host() if isinstance(a, Tensor) else a for a in args]
+        with locks.blas:
+            result = op.body(*hosted)
         results = tuple(from_host(r, dtypes.FROM_NUMPY[r.dtype], device) for r in (result if isinstance(result, tuple) else (result,)))
         if out is not None:
             from tensorx.ops.bind import copy_results
