@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import struct
 import threading
 import time
@@ -98,7 +99,24 @@ class _PerThread(threading.local):
 
     def __init__(self, make: Any) -> None:
         self.make = make
-        self.kernel = make()
+        self.kernel = _uncollected(make)
+
+
+_making = threading.RLock()
+
+
+def _uncollected(make: Any) -> Any:
+    """``make()`` with the collector off. pyopencl looks each new kernel up in a cache in SQLite: a finalizer that
+    computes in the midst of that would start a second transaction inside the first, and both would wait for ever.
+    """
+    with _making:
+        enabled = gc.isenabled()
+        gc.disable()
+        try:
+            return make()
+        finally:
+            if enabled:
+                gc.enable()
 
 
 def _argument_setter(layout: Sequence[Any]) -> Any:
