@@ -25,7 +25,7 @@ MAX_LINES = 500
 
 # Modules that must not be loaded by `import tensorx`: drivers and whatever is needed by some programs only.
 LAZY = ("mako", "scipy", "pyopencl", "tqdm", "matplotlib", "ziglang", "multiprocessing.pool", "tensorx.devices.opencl")
-BUDGET_S = 0.3
+IMPORT_BUDGET = 4.0
 
 
 def module_of(path: Path) -> str:
@@ -157,7 +157,8 @@ def test_import_loads_only_what_it_needs():
 
 
 def test_import_is_fast(tmp_path):
-    """Under 0.3 s beyond bare Python with bytecode in place: processor time, since other work shares the machine."""
-    code = "import time; s = time.process_time(); import tensorx; print(time.process_time() - s)"
+    """Under 0.3 s beyond bare Python where NumPy, which it needs, takes 0.075 s; a ratio of best times, since machines differ and are shared."""
+    code = "import time; s = time.process_time(); import {}; print(time.process_time() - s)"
     bytecode = {"PYTHONPYCACHEPREFIX": str(tmp_path), "PYTHONDONTWRITEBYTECODE": ""}
-    assert min(float(run(code, **bytecode)) for _ in range(5)) < BUDGET_S
+    ours, numpys = zip(*((float(run(code.format(name), **bytecode)) for name in ("tensorx", "numpy")) for _ in range(6)), strict=True)
+    assert min(ours) < IMPORT_BUDGET * min(numpys)
