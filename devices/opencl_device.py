@@ -22,6 +22,7 @@ from tensorx.devices.base import (
     code_traits,
     raise_compile_error,
 )
+from tensorx.devices.cpu_name import teach
 from tensorx.devices.opencl_program import GATE, PROBE, PROBE_BYTES, Kernel, OpenCLEvent, has_fast_fma
 from tensorx.errors import CompileError, DeviceLost, KernelError
 from tensorx.kernels.capabilities import Capabilities
@@ -54,6 +55,7 @@ class OpenCL(Device):
         self._largest_pooled = device.max_mem_alloc_size // 8 * 7
         self._lock = threading.RLock()  # the collector may run finalizers that allocate while it is held
         self._peak = 0
+        self._cpu_name = ""
 
     @functools.cached_property
     def _context(self) -> Any:
@@ -105,6 +107,7 @@ class OpenCL(Device):
             self.driver,
             self._options.decode(),
             code_traits(self.capabilities),
+            self._cpu_name,  # after capabilities, whose probe may be what finds it
         )
         return "|".join(map(str, ("opencl", *parts)))
 
@@ -162,6 +165,10 @@ class OpenCL(Device):
             program._build(self._options, [self._device])
         except cl.Error as error:
             log = program.get_build_info(self._device, cl.program_build_info.LOG) or str(error)
+            if not self._cpu_name:
+                self._cpu_name = teach(self._device.int_ptr, log)
+                if self._cpu_name:
+                    return self._built(text)
             raise_compile_error(self.driver, text, log, ".cl")
         return program
 
