@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from pathlib import Path
 
@@ -11,7 +12,12 @@ from nn_cases import CASES
 
 import tensorx as tx
 
-GOLDEN = json.loads(Path(__file__).with_name("golden_nn.json").read_text())
+HERE = Path(__file__).parent
+for path in sorted(HERE.glob("cases_*.py")):
+    importlib.import_module(path.stem)
+GOLDEN = {}
+for path in sorted(HERE.glob("golden_*.json")):
+    GOLDEN |= json.loads(path.read_text())
 
 
 def compare(got, want, where):
