@@ -6,10 +6,11 @@ lanes: the NumPy function (small work on the cpu, or no compiler) and one kernel
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -38,17 +39,21 @@ def use_numpy(device: registry.device, elements: int, limit: int = NUMPY_LIMIT) 
 class Program:
     """``outputs`` over ``arg`` leaves (compute dtypes of ``inputs``) and ``scalar`` leaves; results are stored as ``stores``."""
 
-    __slots__ = ("flats", "function", "indexed", "inputs", "launchers", "name", "outputs", "scalars", "small", "stores")
+    __slots__ = ("__dict__", "flats", "indexed", "inputs", "launchers", "name", "outputs", "scalars", "small", "stores")
 
     def __init__(self, name: str, outputs: Sequence[E.Expr], inputs: Sequence[dtype], stores: Sequence[dtype], scalars: Sequence[dtype] = ()) -> None:
         self.name, self.inputs, self.stores, self.scalars = name, tuple(inputs), tuple(stores), tuple(scalars)
         self.outputs = [E.cast(x, d.compute) for x, d in zip(outputs, stores, strict=True)]
         self.indexed = any(x.op == "index" for x in E.topological(self.outputs))
-        self.function = expr_numpy.compile(self.outputs, self.inputs, self.stores, len(self.scalars))
         cost = sum(x.op not in E.LEAVES for x in E.topological(self.outputs))
         self.small = NUMPY_LIMIT // max(cost, 2)
         self.launchers: dict[Any, tuple[Any, KernelSpec]] = {}
         self.flats: dict[registry.device, Flat] = {}
+
+    @functools.cached_property
+    def function(self) -> Callable[..., Any]:
+        """The NumPy lane, compiled when it is first used: devices without it never pay for it."""
+        return expr_numpy.compile(self.outputs, self.inputs, self.stores, len(self.scalars))
 
     def arrays(self, values: Sequence[Any]) -> list[Any]:
         """Scalars as 0-d arrays of their dtypes, for the NumPy lane."""

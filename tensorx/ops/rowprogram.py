@@ -7,8 +7,9 @@ broadcast operand's shape in the backward of elementwise rows are RowPrograms to
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def per_element(outputs: Sequence[E.Expr]) -> list[bool]:
 class RowProgram:
     """``outputs`` over ``arg`` leaves; ``elements`` says which of them have one value an element (the others: one a row)."""
 
-    __slots__ = ("elements", "function", "inputs", "kernels", "name", "nodes", "outputs", "pair", "scalars", "small", "stores")
+    __slots__ = ("__dict__", "elements", "inputs", "kernels", "name", "nodes", "outputs", "pair", "scalars", "small", "stores")
 
     def __init__(self, name: str, outputs: Sequence[E.Expr], inputs: Sequence[dtype], stores: Sequence[dtype], scalars: Sequence[dtype] = (),
                  elements: Sequence[bool] | None = None) -> None:
@@ -54,9 +55,13 @@ class RowProgram:
         order = E.topological(self.outputs)
         self.nodes = [x for x in order if is_row(x)]
         self.pair = len(self.nodes) == 2 and {x.op for x in self.nodes} in ({"row_max", "row_argmax"}, {"row_min", "row_argmin"})
-        self.function = expr_numpy.compile(self.outputs, self.inputs, self.stores, len(self.scalars))
         self.small = NUMPY_LIMIT // max(sum(x.op not in E.LEAVES for x in order), 2)
         self.kernels: dict[Any, Any] = {}
+
+    @functools.cached_property
+    def function(self) -> Callable[..., Any]:
+        """The NumPy lane, compiled when it is first used."""
+        return expr_numpy.compile(self.outputs, self.inputs, self.stores, len(self.scalars))
 
     @property
     def single(self) -> bool:
