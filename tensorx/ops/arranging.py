@@ -10,7 +10,7 @@ import numpy as np
 
 from tensorx import dtypes
 from tensorx.errors import ShapeError
-from tensorx.ops.families import composite
+from tensorx.ops.families import WRITING, composite
 from tensorx.ops.indexing import index_put, masked_positions
 from tensorx.tensor import Tensor, normalize_dim
 
@@ -83,9 +83,9 @@ def _triangle(name: str, keep: Any) -> Any:
 
 
 TRIANGLES = {"samples": lambda t: [(t((3, 4)),), (t((2, 3, 3)), 1), (t((3, 4)), -1)]}
-tril = composite("tril(Tensor self, int diagonal=0) -> Tensor", ref=lambda x, diagonal=0: np.tril(x, diagonal), doc="The lower triangle; the rest is 0.",
+tril = composite("tril(Tensor self, int diagonal=0) -> Tensor", WRITING, ref=lambda x, diagonal=0: np.tril(x, diagonal), doc="The lower triangle; the rest is 0.",
                  **TRIANGLES)(_triangle("tril", lambda j, i: j <= i))
-triu = composite("triu(Tensor self, int diagonal=0) -> Tensor", ref=lambda x, diagonal=0: np.triu(x, diagonal), doc="The upper triangle; the rest is 0.",
+triu = composite("triu(Tensor self, int diagonal=0) -> Tensor", WRITING, ref=lambda x, diagonal=0: np.triu(x, diagonal), doc="The upper triangle; the rest is 0.",
                  **TRIANGLES)(_triangle("triu", lambda j, i: j >= i))
 
 
@@ -110,7 +110,7 @@ def _ref_masked_scatter(x: Any, mask: Any, source: Any) -> Any:
     return out
 
 
-@composite("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", ref=_ref_masked_scatter, samples=lambda t: [(t((3, 4)), t.mask((3, 4)), t((12,)))],
+@composite("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", WRITING, ref=_ref_masked_scatter, samples=lambda t: [(t((3, 4)), t.mask((3, 4)), t((12,)))],
            doc="Elements where mask is true replaced by source's, in order.")
 def masked_scatter(x: Any, mask: Any, source: Any) -> Any:
     if mask.dtype is not dtypes.bool_:
@@ -132,14 +132,14 @@ def _ref_index(fill: bool) -> Any:
     return ref
 
 
-@composite("index_fill(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", ref=_ref_index(True), samples=lambda t: [(t((3, 4)), 1, t.unique(2, 4), 2)],
+@composite("index_fill(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", WRITING, ref=_ref_index(True), samples=lambda t: [(t((3, 4)), 1, t.unique(2, 4), 2)],
            doc="Slices of dim at a vector of indices filled with a number.")
 def index_fill(x: Any, dim: int, index: Tensor, value: Any) -> Any:
     d = normalize_dim(dim, x.dim(), "index_fill")
     return index_put(x, (*(None,) * d, index), x.new_full((), value), False)
 
 
-@composite("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", ref=_ref_index(False),
+@composite("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", WRITING, ref=_ref_index(False),
            samples=lambda t: [(t((3, 4)), 1, t.unique(2, 4), t((3, 2)))], doc="Slices of dim at a vector of indices replaced by source's.")
 def index_copy(x: Any, dim: int, index: Tensor, source: Any) -> Any:
     d = normalize_dim(dim, x.dim(), "index_copy")

@@ -6,9 +6,12 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tensorx.dtypes import can_cast
+from tensorx.errors import DTypeError, ShapeError
 from tensorx.ops import describe, fastpath, table
 from tensorx.ops import schema as S
 from tensorx.ops.dispatch import call
+from tensorx.ops.record import flat_tensors, requires_grad
 from tensorx.ops.table import Op
 from tensorx.tensor import Tensor
 
@@ -49,9 +52,9 @@ def run(op: Op, args: tuple[Any, ...], out: Any) -> Any:
     if out is not None and not isinstance(out, tuple):
         out = (out,)
     if op.kind.name == "COMPOSITE":
-        result = op.body(*args)
         if out is not None:
-            return copy_results(op, result, out)
+            return write_in_place(op, args) if args and out[0] is args[0] else copy_results(op, op.body(*args), out)
+        result = op.body(*args)
         return named(op, result) if len(op.schema.returns) > 1 else result
     result = call(op, args, out)
     return result if len(op.schema.returns) == 1 else named(op, result)
@@ -65,6 +68,21 @@ def copy_results(op: Op, result: Any, out: tuple[Tensor, ...]) -> Any:
             resize_output(target, r._shape)
         target.copy_(r)
     return out[0] if len(out) == 1 else named(op, out)
+
+
+def write_in_place(op: Op, args: tuple[Any, ...]) -> Tensor:
+    """The in-place form of a composite: its result, copied. What its ops save must be the old values, so they get a copy if they record."""
+    from tensorx.autograd.modes import state
+    target: Tensor = args[0]
+    if state.grad and requires_grad(flat_tensors(args)):
+        old = target.clone()
+        args = tuple(old if a is target else a for a in args)
+    result = op.body(*args)
+    if not can_cast(result.dtype, target.dtype):
+        raise DTypeError(f"{op.schema.name}_: result type {result.dtype.name} can't be cast to the desired output type {target.dtype.name}")
+    if result._shape != target._shape:
+        raise ShapeError(f"{op.schema.name}_: output with shape {list(target._shape)} doesn't match the result's shape {list(result._shape)}")
+    return target.copy_(result)
 
 
 def _named_text(self: Any, start: str = "", separator: str = ", ") -> str:

@@ -14,7 +14,9 @@ class _Composite:
     """COMPOSITE: a Python function over other ops; its gradient follows from theirs."""
 
     name = "COMPOSITE"
-    inplace = False
+
+    def __init__(self, inplace: bool) -> None:
+        self.inplace = inplace
 
     def prepare(self, op: Op) -> None:
         """Nothing to prepare."""
@@ -27,7 +29,7 @@ class _Composite:
         """Recorded by the ops they call."""
 
 
-COMPOSITE = _Composite()
+COMPOSITE, WRITING = _Composite(False), _Composite(True)
 
 
 def row(schema: str, kind: Any, body: Any, vjp: Any, **fields: Any) -> Op:
@@ -40,8 +42,8 @@ def elementwise(schema: str, body: Callable[..., Any], vjp: Any = NONDIFF, **fie
     return row(schema, ELEMENTWISE, body, vjp, **fields)
 
 
-def composite(schema: str, **fields: Any) -> Callable[[Callable[..., Any]], Op]:
-    """Decorator: a COMPOSITE row from a function over tensors."""
+def composite(schema: str, kind: Any = COMPOSITE, **fields: Any) -> Callable[[Callable[..., Any]], Op]:
+    """Decorator: a COMPOSITE row from a function over tensors. Of the kind WRITING it has the form ``x.name_()`` too."""
     def decorate(body: Callable[..., Any]) -> Op:
-        return row(schema, COMPOSITE, body, None, **fields)
+        return row(schema, kind, body, None, **fields)
     return decorate

@@ -10,7 +10,7 @@ import numpy as np
 
 from tensorx.ops import expr as E
 from tensorx.ops.arithmetic import POINTS, clamp, maximum, minimum
-from tensorx.ops.families import composite, elementwise
+from tensorx.ops.families import WRITING, composite, elementwise
 from tensorx.tensor import Tensor
 
 
@@ -117,7 +117,7 @@ clamp_min = elementwise("clamp_min(Tensor self, Scalar min) -> Tensor", lambda x
                         ref=lambda x, min: np.maximum(x, min), dtypes="if", samples=lambda t: [(t((3, 4)), 1)], doc="Values not below min; NaN stays.")
 clamp_max = elementwise("clamp_max(Tensor self, Scalar max) -> Tensor", lambda x, high: E.min(x, high), lambda g, out, x, high: E.where(x <= high, g, 0.0),
                         ref=lambda x, max: np.minimum(x, max), dtypes="if", samples=lambda t: [(t((3, 4)), 1)], doc="Values not above max; NaN stays.")
-clip = composite("clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", ref=lambda x, min=None, max=None: np.clip(x, min, max), dtypes="if",
+clip = composite("clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", WRITING, ref=lambda x, min=None, max=None: np.clip(x, min, max), dtypes="if",
                  samples=lambda t: [(t((3, 4)), 0, 2)], doc="Another name of clamp.")(lambda x, min, max: clamp(x, min, max))
 max_other = composite("max.other(Tensor self, Tensor other) -> Tensor", ref=np.maximum, dtypes="bif", samples=lambda t: [(t((3, 4)), t((4,)))],
                       doc="The larger value; NaN if either is NaN.")(lambda a, b: maximum(a, b))

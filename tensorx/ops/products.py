@@ -99,13 +99,6 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     return addmm(bias, x.reshape(-1, x._shape[-1]), wt).reshape((*lead, weight._shape[0]))
 
 
-@composite("outer(Tensor self, Tensor vec2) -> Tensor", ref=np.outer, samples=lambda t: [(t((3,)), t((4,)))], doc="Outer product of two vectors.")
-def outer(a: Tensor, b: Tensor) -> Tensor:
-    if len(a._shape) != 1 or len(b._shape) != 1:
-        raise RuntimeError(f"outer: Expected 1-D argument self, but got {len(a._shape)}-D")
-    return a.unsqueeze(1) * b
-
-
 # convolutions
 
 WINDOW = "int[] stride, int[] padding, int[] dilation, int groups"

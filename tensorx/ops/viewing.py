@@ -251,7 +251,7 @@ view_dtype = viewing("view.dtype(Tensor self, ScalarType dtype) -> Tensor", _vie
                      samples=lambda t: [(t((3, 4)), t((1,)).dtype)], doc="The same bytes read as another dtype.")
 expand = viewing("expand(Tensor self, int[] size) -> Tensor", _expand, lambda g: g, ref=np.broadcast_to, samples=lambda t: [(t((3, 1)), (2, 3, 4))],
                  doc="Extents of one repeated without a copy.")
-permute = viewing("permute(Tensor self, int[] dims) -> Tensor", _permute, lambda g, dims: g.permute(*np.argsort([d % len(dims) for d in dims]).tolist()),
+permute = viewing("permute(Tensor self, int[] dims) -> Tensor", _permute, lambda g, dims: permute(g, tuple(np.argsort([d % len(dims) for d in dims]).tolist())),
                   ref=np.transpose, samples=lambda t: [(t((2, 3, 4)), (2, 0, 1))], doc="Dimensions in another order.")
 transpose = viewing("transpose(Tensor self, int dim0, int dim1) -> Tensor", _transpose, lambda g, dim0, dim1: g.transpose(dim0, dim1), ref=np.swapaxes,
                     samples=lambda t: [(t((2, 3, 4)), 0, 2), (t((2, 3, 4)), -1, -2)], doc="Two dimensions swapped.")
