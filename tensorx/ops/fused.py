@@ -11,10 +11,12 @@ from typing import Any
 import numpy as np
 
 from tensorx import dtypes
+from tensorx.autograd.modes import state
 from tensorx.autograd.node import Node
-from tensorx.ops import dispatch, layout
+from tensorx.ops import dispatch, layout, record
 from tensorx.ops import expr as E
 from tensorx.ops.dispatch import call
+from tensorx.ops.expr_tensor import evaluate
 from tensorx.ops.families import row
 from tensorx.ops.kinds.elementwise import pruned
 from tensorx.ops.table import NONDIFF, Op
@@ -46,11 +48,7 @@ class Step:
 
     def trace(self, rule: Callable[..., Any], names: tuple[str, ...], tensors: Sequence[Tensor], stores: Sequence[Any] | None) -> Any:
         """The rule as a Program in the first tensor's compute dtype."""
-        d = tensors[0].dtype.compute
-        leaves = [E.cast(E.arg(i, t.dtype.compute), d) for i, t in enumerate(tensors)]
-        scalar = d.real if d.kind >= dtypes.FLOAT else d
-        results = rule(*leaves, **{n: E.scalar(i, scalar) for i, n in enumerate(names)})
-        results = results if isinstance(results, tuple) else (results,)
+        results, scalar = traced(rule, names, tensors)
         stores = stores or [t.dtype for t in tensors[: len(results)]]
         name = getattr(rule, "__name__", "") or getattr(getattr(rule, "func", None), "__name__", "")
         name = name if name.isidentifier() else "step"
@@ -59,6 +57,15 @@ class Step:
     def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any) -> Node:
         """Steps are not differentiable."""
         raise AssertionError("STEP rows are not differentiable")
+
+
+def traced(rule: Callable[..., Any], names: Sequence[str], tensors: Sequence[Tensor]) -> tuple[tuple[Any, ...], Any]:
+    """The rule's Exprs in the first tensor's compute dtype, and the dtype of its scalars."""
+    d = tensors[0].dtype.compute
+    leaves = [E.cast(E.arg(i, t.dtype.compute), d) for i, t in enumerate(tensors)]
+    scalar = d.real if d.kind >= dtypes.FLOAT else d
+    results = rule(*leaves, **{n: E.scalar(i, scalar) for i, n in enumerate(names)})
+    return results if isinstance(results, tuple) else (results,), scalar
 
 
 def _descend(p: Any, g: Any, *, lr: Any) -> tuple[Any, ...]:
@@ -74,7 +81,16 @@ def step(rule: Callable[..., Any], tensors: Sequence[Tensor], scalars: Mapping[s
     """Write ``rule(*tensors, **scalars)`` into ``outs`` (which may be among ``tensors``), in one kernel.
 
     All tensors have one shape and device. ``rule`` is pure, over Expr, and is traced once: keep one object for one rule.
+    Where gradients are recorded (a differentiable optimiser), the rule runs as ops instead, on copies: what is written is read by backward.
     """
+    if state.grad and record.requires_grad(list(tensors)):
+        names, device = tuple(scalars), dispatch.device_of(step_row, list(tensors))
+        exprs, scalar = traced(rule, names, tensors)
+        copies = [t.clone() for t in tensors]
+        results = evaluate(exprs, copies, list(scalars.values()), [scalar] * len(names), tensors[0]._shape, device)
+        for out, result in zip(outs, results, strict=True):
+            out.copy_(result)
+        return
     call(step_row, (tuple(tensors), rule, tuple(scalars), tuple(scalars.values())), tuple(outs))
 
 

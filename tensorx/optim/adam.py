@@ -8,9 +8,8 @@ from typing import Any
 
 import tensorx as tx
 from tensorx.ops import expr as E
-from tensorx.ops import fused
 
-from .optimizer import Optimizer, number, specialise
+from .optimizer import Optimizer, check_betas, check_rate, number, require, specialise
 
 
 def adam(
@@ -64,8 +63,8 @@ class Adam(Optimizer):
             parameter instead.
         amsgrad: divide by the largest second moment so far.
         maximize: climb instead.
-        foreach, capturable, fused: accepted; a step always is one kernel for each parameter. ``differentiable``
-            must be False.
+        foreach, capturable, fused: accepted; a step always is one kernel for each parameter.
+        differentiable: whether autograd records the steps.
 
     Example:
         >>> import tensorx as tx
@@ -93,19 +92,10 @@ class Adam(Optimizer):
         fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:
-        if not number(lr) >= 0.0:
-            raise ValueError(f"Invalid learning rate: {lr}")
-        if not eps >= 0.0:
-            raise ValueError(f"Invalid epsilon value: {eps}")
-        for i, beta in enumerate(betas):
-            if not 0.0 <= number(beta) < 1.0:
-                raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
-        if not weight_decay >= 0.0:
-            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
-        if differentiable:
-            raise NotImplementedError(
-                f"{type(self).__name__}: argument 'differentiable' must be False; a step is not differentiable."
-            )
+        check_rate(lr)
+        require(eps >= 0.0, f"Invalid epsilon value: {eps}")
+        check_betas(betas)
+        require(weight_decay >= 0.0, f"Invalid weight_decay value: {weight_decay}")
         defaults = {
             "lr": lr,
             "betas": betas,
@@ -131,7 +121,7 @@ class Adam(Optimizer):
         outs = [p, state["exp_avg"], state["exp_avg_sq"]]
         if group["amsgrad"]:
             outs.append(state["max_exp_avg_sq"])
-        fused.step(rule, (p, grad, *outs[1:]), self._scalars(step, group), outs)
+        self.apply(rule, self._scalars(step, group), grad, outs)
         state["step"] = step
 
     @staticmethod

@@ -15,6 +15,7 @@ from typing import Any
 
 import tensorx as tx
 from tensorx.autograd.hooks import RemovableHandle, add
+from tensorx.ops import fused
 
 Rule = Callable[..., tuple[Any, ...]]
 
@@ -55,6 +56,25 @@ def number(value: Any) -> float:
     return value.item() if isinstance(value, tx.Tensor) else value
 
 
+def check_rate(lr: Any, form: str = "Invalid learning rate: {}") -> None:
+    """ValueError for a learning rate below 0, NaN, or a tensor of several elements."""
+    if isinstance(lr, tx.Tensor) and lr.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
+    require(number(lr) >= 0.0, form.format(lr))
+
+
+def check_betas(betas: tuple[Any, Any]) -> None:
+    """ValueError for a decay rate outside [0, 1)."""
+    for i, beta in enumerate(betas):
+        require(0.0 <= number(beta) < 1.0, f"Invalid beta parameter at index {i}: {beta}")
+
+
+def require(condition: bool, message: str) -> None:
+    """ValueError with ``message`` unless ``condition``: a hyperparameter is out of range."""
+    if not condition:
+        raise ValueError(message)
+
+
 class Optimizer:
     """Base class. A subclass gives its defaults to ``__init__`` and writes :meth:`update` (or all of :meth:`step`).
 
@@ -76,6 +96,8 @@ class Optimizer:
 
     param_groups: list[dict[str, Any]]
     state: defaultdict[Any, Any]
+    #: What ``state`` holds as Python numbers, and a state_dict as zero-dim float32 tensors, as in PyTorch's.
+    numbers: tuple[str, ...] = ("step",)
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         self.defaults = defaults
@@ -133,7 +155,7 @@ class Optimizer:
         for p in params:
             if not isinstance(p, tx.Tensor):
                 raise TypeError("optimizer can only optimize Tensors, but one of the params is " + type(p).__name__)
-            if not p.is_leaf and not p.retains_grad:
+            if not self.defaults.get("differentiable") and not p.is_leaf and not p.retains_grad:
                 raise ValueError("can't optimize a non-leaf Tensor")
         param_group["params"] = params
         for name, default in self.defaults.items():
@@ -171,12 +193,21 @@ class Optimizer:
         if closure is not None:
             with tx.enable_grad():
                 loss = closure()
-        with tx.no_grad():
+        with tx.set_grad_enabled(bool(self.defaults.get("differentiable"))):
             for group in self.param_groups:
                 for p in group["params"]:
                     if p.grad is not None:
                         self.update(p, p.grad, self.state[p], group)
         return loss
+
+    @staticmethod
+    def apply(rule: Rule, scalars: dict[str, Any], grad: Any, outs: Iterable[Any]) -> None:
+        """Write ``rule(p, grad, *state, **scalars)`` into ``outs``, which are (p, *state), in one kernel.
+
+        A complex parameter is a pair of real ones, as in PyTorch.
+        """
+        p, *rest = (tx.view_as_real(t) if t.is_complex() else t for t in outs)
+        fused.step(rule, (p, tx.view_as_real(grad) if grad.is_complex() else grad, *rest), scalars, (p, *rest))
 
     def update(self, p: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         """Change ``p`` and ``state`` in place; every optimiser writes its own."""
@@ -208,10 +239,10 @@ class Optimizer:
         return made
 
     def _pack(self, state: Any) -> Any:
-        """Step counts are plain numbers here and zero-dim tensors in a state_dict, as in PyTorch's."""
-        if isinstance(state, dict) and isinstance(state.get("step"), (int, float)):
-            return {**state, "step": tx.tensor(float(state["step"]), dtype=tx.float32, device="cpu")}
-        return state
+        if not isinstance(state, dict):
+            return state
+        plain = {name: state[name] for name in self.numbers if isinstance(state.get(name), (int, float))}
+        return state | {name: tx.tensor(float(x), dtype=tx.float32, device="cpu") for name, x in plain.items()}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take the state (moved to each parameter's device and, if floating point, dtype) and the groups' settings."""
@@ -241,7 +272,7 @@ class Optimizer:
             hook(self)
 
     def _unpack(self, p: Any, value: Any, key: str = "") -> Any:
-        if key == "step":
+        if key in self.numbers:
             return number(value)
         if isinstance(value, tx.Tensor):
             floating = p.is_floating_point() and value.is_floating_point()

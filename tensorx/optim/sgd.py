@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import tensorx as tx
-from tensorx.ops import fused
 
-from .optimizer import Optimizer, number, specialise
+from .optimizer import Optimizer, check_rate, number, require, specialise
 
 
 def sgd(
@@ -45,8 +44,8 @@ class SGD(Optimizer):
             gradient as it is); Nesterov steps along ``grad + momentum * buf``.
         weight_decay: adds ``weight_decay * p`` to the gradient.
         maximize: climb instead.
-        foreach, fused, differentiable: accepted; a step always is one kernel for each parameter and is not
-            differentiable.
+        foreach, fused: accepted; a step always is one kernel for each parameter.
+        differentiable: whether autograd records the steps.
 
     Example:
         >>> import tensorx as tx
@@ -71,16 +70,11 @@ class SGD(Optimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        if number(lr) < 0.0:
-            raise ValueError(f"Invalid learning rate: {lr}")
-        if momentum < 0.0:
-            raise ValueError(f"Invalid momentum value: {momentum}")
-        if weight_decay < 0.0:
-            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
+        check_rate(lr)
+        require(momentum >= 0.0, f"Invalid momentum value: {momentum}")
+        require(weight_decay >= 0.0, f"Invalid weight_decay value: {weight_decay}")
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
-        if differentiable:
-            raise NotImplementedError("SGD: argument 'differentiable' must be False; a step is not differentiable.")
         defaults = {
             "lr": lr,
             "momentum": momentum,
@@ -99,7 +93,7 @@ class SGD(Optimizer):
         flags = {"maximize": group["maximize"], "decay": weight_decay != 0}
         scalars = {"lr": number(group["lr"]), "weight_decay": weight_decay}
         if momentum == 0:
-            fused.step(specialise(sgd, **flags), (p, grad), scalars, (p,))
+            self.apply(specialise(sgd, **flags), scalars, grad, (p,))
             return
         undamped = 1 - group["dampening"]
         buf = state.get("momentum_buffer")
@@ -107,7 +101,7 @@ class SGD(Optimizer):
             buf = tx.zeros_like(p)
             undamped = 1.0
         rule = specialise(sgd, nesterov=group["nesterov"], **flags)
-        fused.step(rule, (p, grad, buf), scalars | {"momentum": momentum, "undamped": undamped}, (p, buf))
+        self.apply(rule, scalars | {"momentum": momentum, "undamped": undamped}, grad, (p, buf))
         state["momentum_buffer"] = buf  # not before: a step that failed was none
 
 
