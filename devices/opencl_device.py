@@ -23,7 +23,8 @@ from tensorx.devices.base import (
     raise_compile_error,
 )
 from tensorx.devices.cpu_name import teach
-from tensorx.devices.opencl_program import GATE, PROBE, PROBE_BYTES, Kernel, OpenCLEvent, has_fast_fma
+from tensorx.devices.opencl_program import GATE, Kernel, OpenCLEvent
+from tensorx.devices.probe import PROBE, PROBE_BYTES, fast_fma
 from tensorx.errors import CompileError, DeviceLost, KernelError
 from tensorx.kernels.capabilities import Capabilities
 
@@ -95,7 +96,15 @@ class OpenCL(Device):
         ).masked()
 
     def _fast_fma(self) -> bool:
-        return has_fast_fma(self._built(PROBE), self._queue, self._allocator(PROBE_BYTES))
+        program, memory = self._built(PROBE), self._allocator(PROBE_BYTES)
+        cl.enqueue_fill_buffer(self._queue, memory, np.float32(1), 0, PROBE_BYTES)
+
+        def run(entry: str, n: int) -> None:
+            kernel = cl.Kernel(program, entry)
+            kernel.set_args(memory, np.int32(n))
+            cl.enqueue_nd_range_kernel(self._queue, kernel, (1,), (1,)).wait()
+
+        return fast_fma(run)
 
     @functools.cached_property
     def fingerprint(self) -> str:  # type: ignore[override]

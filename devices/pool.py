@@ -1,4 +1,4 @@
-"""Pooled host memory.
+"""Pooled memory: the host's here, a device's where the vendor's library has no pool of its own (:mod:`.sycl_device`).
 
 Fresh pages cost several times what a streaming kernel costs, so blocks are kept for reuse in size classes (four per
 power of two, at most a quarter wasted). The fast path takes no lock: taking from and putting into a dictionary are
@@ -56,12 +56,12 @@ class Block:
 
     __slots__ = ("address", "back", "memory", "ref", "size")
 
-    def __init__(self, memory: memoryview, address: int, size: int) -> None:
+    def __init__(self, memory: Any, address: int, size: int) -> None:
         self.memory, self.address, self.size = memory, address, size
         self.ref: Any = None
         self.back: Any = None
 
-    def buffer(self, nbytes: int) -> Buffer:
+    def buffer(self, nbytes: int) -> Any:
         """Hand the memory out."""
         owner = _new_array(_plain, (nbytes,), _U8, self.memory)
         buffer: Buffer = _new_array(Buffer, (nbytes,), _U8, owner)
@@ -79,21 +79,26 @@ class Pool:
     ((100,), dtype('uint8'), 128)
     """
 
-    def __init__(self, limit: int, largest: int | None = None, full: Callable[[int], Buffer] | None = None) -> None:
+    #: What a block is, how large blocks that share a slab may be, and the part of the limit that is kept for reuse.
+    block: type[Block] = Block
+    small = SMALL
+    kept = 4
+
+    def __init__(self, limit: int, largest: int | None = None, full: Callable[[int], Any] | None = None) -> None:
         self.limit = limit
         self.largest = limit if largest is None else largest  # bytes of the largest single block
-        self.cap = limit // 4  # most bytes kept for reuse
+        self.cap = limit // self.kept  # most bytes kept for reuse
         self._full = full
         self._reserved = 0  # bytes in blocks, used or free; changed under the lock only
         self._peak = 0
         self._blocks: set[Block] = set()  # all of them, so that the weak references live
         self._dropped: deque[int] = deque()  # bytes that went without the lock
         self._free: dict[int, dict[Block, Any]] = {}
-        self._slab: tuple[memoryview, int, int] | None = None  # rest of the present slab: memory, address, next offset
+        self._slab: tuple[Any, int, int] | None = None  # rest of the present slab: memory, address, next offset
         self._lock = threading.Lock()
         self._holder = 0  # the thread that holds the lock
 
-    def alloc(self, nbytes: int) -> Buffer | None:
+    def alloc(self, nbytes: int) -> Any | None:
         """``nbytes`` of uninitialised memory. When there is no room: what ``full(nbytes)`` answers, else None."""
         if nbytes > self.largest:
             return self._full(nbytes) if self._full else None
@@ -106,7 +111,7 @@ class Pool:
             return self._full(nbytes) if buffer is None and self._full else buffer
         return block.buffer(nbytes)
 
-    def reserve(self, nbytes: int) -> Buffer | None:
+    def reserve(self, nbytes: int) -> Any | None:
         """A new block, or None when the limits (or the system) have no room."""
         shift = nbytes.bit_length() - 3
         step = 1 << shift if shift > 6 else ALIGN
@@ -115,7 +120,7 @@ class Pool:
         place = self._locked(self._place, self._place_nested, size)
         if place is None:
             return None
-        block = Block(place[0], place[1], size)
+        block = self.block(place[0], place[1], size)
         # A free large block may be too many: that takes Python code, but so rarely that Ctrl-C will not be there.
         block.back = functools.partial(home.setdefault if size < BOUNDED else self._give_back, block)
         self._blocks.add(block)
@@ -133,6 +138,10 @@ class Pool:
         block.ref = block.back = None
         self._blocks.discard(block)
 
+    def _map(self, size: int) -> tuple[Any, int] | None:
+        """Memory from the system and its address, or None when there is none."""
+        return _map(size)
+
     def _locked(self, work: Callable[..., Any], nested: Callable[..., Any], *args: Any) -> Any:
         """``work`` under the lock. The collector may run there and call finalizers, which may allocate: they get
         ``nested``, which leaves alone what is half done.
@@ -147,30 +156,30 @@ class Pool:
             finally:
                 self._holder = 0
 
-    def _place(self, size: int) -> tuple[memoryview, int] | None:
+    def _place(self, size: int) -> tuple[Any, int] | None:
         self._settle()
         if self._cached() > self.cap:
             self._trim()
         if self._reserved + size > self.limit:
             return None
-        place = self._cut(size) if size <= SMALL else _map(size)
+        place = self._cut(size) if size <= self.small else self._map(size)
         if place is not None:
             self._reserved += size
             self._peak = max(self._peak, self._reserved)
         return place
 
-    def _place_nested(self, size: int) -> tuple[memoryview, int] | None:
-        place = _map(size) if self._reserved + size <= self.limit else None
+    def _place_nested(self, size: int) -> tuple[Any, int] | None:
+        place = self._map(size) if self._reserved + size <= self.limit else None
         if place is not None:
             self._dropped.append(-size)
         return place
 
-    def _cut(self, size: int) -> tuple[memoryview, int] | None:
+    def _cut(self, size: int) -> tuple[Any, int] | None:
         """A block from the present slab; what is left of a slab too short for ``size`` is given up (at most SMALL of
         SLAB).
         """
         if self._slab is None or self._slab[2] + size > SLAB:
-            place = _map(SLAB)
+            place = self._map(SLAB)
             if place is None:
                 return None
             self._slab = (*place, 0)

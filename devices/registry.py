@@ -20,13 +20,13 @@ from tensorx.errors import BackendUnavailable, DeviceError
 BACKENDS = {
     "cpu": "tensorx.devices.cpu",
     "opencl": "tensorx.devices.opencl",
+    "sycl": "tensorx.devices.sycl",
     "null": "tensorx.devices.null",
     "meta": "tensorx.devices.meta",
 }
 #: Known names without a backend in this version, and what to use meanwhile.
 PLANNED = {
     "cuda": "NVIDIA cards work through OpenCL: pip install 'tensorx-gpu[opencl]' and use device 'opencl:nvidia'",
-    "sycl": "Intel devices work through OpenCL: pip install 'tensorx-gpu[opencl,intel]' and use device 'opencl:intel'",
 }
 #: Where "auto" looks for a real GPU, best first.
 AUTO_ORDER = ("cuda", "sycl", "opencl")

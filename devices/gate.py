@@ -1,0 +1,46 @@
+"""Who may enter a driver, and when."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from tensorx.devices.base import raise_forked
+
+
+class Gate:
+    """Who may enter the driver: nobody in a forked child, and at exit only the thread that ends the process.
+
+    A thread that waits inside the driver has let go of the interpreter. Should the interpreter end meanwhile, it
+    would end the thread at its return, in the middle of C++ frames, and C++ then aborts the process. So blocking
+    calls pass here, and :meth:`close` waits for them.
+    """
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.forked = False  # the parent had enumerated the platforms: a driver's threads do not exist in the child
+        self._inside: set[int] = set()
+        self._closer: int | None = None
+
+    def check(self) -> None:
+        if self.forked:
+            raise_forked(self.kind)
+
+    def __enter__(self) -> None:
+        me = threading.get_ident()
+        self._inside.add(me)  # before looking, so that close() sees this thread or this thread sees close()
+        if self.forked or self._closer not in (None, me):
+            self._inside.discard(me)
+            self.check()
+            raise SystemExit  # in a thread: ends it without a word
+
+    def __exit__(self, *exc: object) -> None:
+        self._inside.discard(threading.get_ident())
+
+    def close(self) -> None:
+        """Keep other threads out; wait up to ten seconds for those inside."""
+        self._closer = threading.get_ident()
+        for _ in range(10_000):
+            if not self._inside - {self._closer}:
+                break
+            time.sleep(0.001)

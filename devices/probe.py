@@ -1,0 +1,38 @@
+"""A kernel in OpenCL C that finds what no query tells."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+#: fma against multiply and add, six independent chains each: neither FP_FAST_FMAF nor CL_FP_FMA tells an instruction
+#: from a call (PoCL answers yes and calls, Intel's CPU runtime answers no and has the instruction).
+PROBE = r"""
+#pragma OPENCL FP_CONTRACT OFF
+#define MULADD(a, b, c) ((a) * (b) + (c))
+#define PROBE(NAME, OP) __kernel void NAME(__global float8 *y, int n) { \
+  float8 p = y[0], q = y[1], r = y[2], s = y[3], t = y[4], u = y[5], k = (float8)(0.5f); \
+  for (int i = 0; i < n; i++) { p = OP(p, k, k); q = OP(q, k, k); r = OP(r, k, k); \
+    s = OP(s, k, k); t = OP(t, k, k); u = OP(u, k, k); } \
+  y[0] = p + q + r + s + t + u; }
+PROBE(with_fma, fma)
+PROBE(with_muladd, MULADD)
+"""
+PROBE_BYTES = 6 * 32
+_ROUNDS = 40_000
+
+
+def fast_fma(run: Callable[[str, int], None]) -> bool:
+    """Whether fma costs no more than a multiplication and an addition.
+
+    ``run(entry, n)`` runs an entry of PROBE as one work-item over PROBE_BYTES of memory and waits.
+    """
+    best = {}
+    for entry in ("with_fma", "with_muladd"):
+        times = []
+        for _ in range(5):
+            start = time.perf_counter()
+            run(entry, _ROUNDS)
+            times.append(time.perf_counter() - start)
+        best[entry] = min(times)
+    return best["with_fma"] < 1.5 * best["with_muladd"]

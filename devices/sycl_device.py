@@ -1,0 +1,220 @@
+"""The device side of the SYCL backend: an in-order queue, USM device memory, kernels from OpenCL C text.
+
+Importing this module loads dpctl: only :mod:`.sycl` does, on first use. Facts about dpctl 0.22 that shape it:
+submitting takes dimensions in the order opposite to OpenCL's; a refused program's log is lost; programs cannot be had
+as binaries.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+import dpctl
+import dpctl.memory
+import numpy as np
+
+from tensorx.devices.base import Device, Grid, Source, alloc_with_retry, code_traits, raise_compile_error
+from tensorx.devices.probe import PROBE, PROBE_BYTES, fast_fma
+from tensorx.devices.sycl_program import GATE, Kernel, Memory, SyclEvent, UsmPool, span
+from tensorx.errors import DeviceLost, KernelError
+from tensorx.kernels.capabilities import Capabilities
+
+_QUIET = "-w"
+_CORRECT_DIVIDE_SQRT = "-cl-fp32-correctly-rounded-divide-sqrt"
+#: Quotients and roots of two arrays, to be compared with correctly rounded ones.
+_ROUNDING = """
+__kernel void rounding(__global const float *a, __global const float *b, __global float *y, int n) {
+  int i = get_global_id(0); y[i] = a[i] / b[i]; y[n + i] = sqrt(a[i]);
+}"""
+
+
+def _compiler() -> Any:
+    """The module with ``create_program_from_source`` (newer releases moved it)."""
+    for name in ("dpctl.compiler", "dpctl.program"):
+        try:
+            return importlib.import_module(name)
+        except ImportError:
+            continue
+    raise KernelError("build: dpctl must have dpctl.program or dpctl.compiler; got neither")
+
+
+class Sycl(Device):
+    """One device. Queue and pool are made on first use."""
+
+    kind = "sycl"
+
+    def __init__(self, index: int, device: Any) -> None:
+        self.index, self._device = index, device
+        self.name = device.name.strip()
+        self.driver = f"{device.sycl_platform.name.strip()} over {device.backend.name}, driver {device.driver_version}"
+        self.cpu_like = device.is_cpu
+        self._options = f"{_QUIET} {_CORRECT_DIVIDE_SQRT}"
+        self._programs: dict[bytes, Any] = {}  # built and not yet loaded
+
+    @functools.cached_property
+    def _queue(self) -> Any:
+        return dpctl.SyclQueue(self._device, property=("in_order", "enable_profiling"))
+
+    @functools.cached_property
+    def _pool(self) -> UsmPool:
+        return UsmPool(self._queue, self.capabilities.total_mem, self.capabilities.max_alloc)
+
+    @functools.cached_property
+    def capabilities(self) -> Capabilities:  # type: ignore[override]
+        d = self._device
+        return Capabilities(
+            dialect="opencl",
+            cpu_like=self.cpu_like,
+            fp64=d.has_aspect_fp64,
+            fp16=d.has_aspect_fp16,
+            int64_atomics=d.has_aspect_atomic64,
+            float_atomics=False,
+            subgroups=d.max_num_sub_groups > 0,
+            max_workgroup=d.max_work_group_size,
+            local_mem=d.local_mem_size,
+            max_alloc=d.max_mem_alloc_size,
+            total_mem=d.global_mem_size,
+            compute_units=d.max_compute_units,
+            simd_width=max(d.native_vector_width_float, 1),
+            fast_fma=not self.cpu_like or self._fast_fma(),
+            correct_sqrt=self._rounds_correctly(),
+        ).masked()
+
+    def _fast_fma(self) -> bool:
+        program = self._program(PROBE)
+        memory = dpctl.memory.MemoryUSMDevice(PROBE_BYTES, queue=self._queue)
+        self._queue.memcpy(memory, np.ones(PROBE_BYTES // 4, np.float32), PROBE_BYTES)
+
+        def run(entry: str, n: int) -> None:
+            self._queue.submit_async(program.get_sycl_kernel(entry), [memory, ctypes.c_int32(n)], [1], [1])
+            self._queue.wait()
+
+        return fast_fma(run)
+
+    def _rounds_correctly(self) -> bool:
+        """SYCL has no query for it."""
+        n = 4096
+        a, b = np.random.RandomState(0).uniform(1, 4, (2, n)).astype(np.float32)
+        got = np.empty(2 * n, np.float32)
+        x, y, z = (dpctl.memory.MemoryUSMDevice(size, queue=self._queue) for size in (4 * n, 4 * n, 8 * n))
+        self._queue.memcpy(x, a, 4 * n)
+        self._queue.memcpy(y, b, 4 * n)
+        kernel = self._program(_ROUNDING).get_sycl_kernel("rounding")
+        self._queue.submit_async(kernel, [x, y, z, ctypes.c_int32(n)], [n], [1])
+        self._queue.memcpy(got, z, 8 * n)
+        return bool((got == np.concatenate([a / b, np.sqrt(a)])).all())
+
+    @functools.cached_property
+    def fingerprint(self) -> str:  # type: ignore[override]
+        return "|".join(("sycl", self.name, self.driver, self._options, code_traits(self.capabilities)))
+
+    def open(self) -> None:
+        with GATE:
+            assert self._pool is not None
+
+    def alloc(self, nbytes: int) -> Memory:
+        GATE.check()
+        memory = self._pool.alloc(nbytes or 1)
+        if memory is None:
+            memory = alloc_with_retry(self, nbytes, lambda: self._pool.alloc(nbytes or 1))
+        return memory  # type: ignore[no-any-return]
+
+    def copy_in(self, buffer: Memory, byte_offset: int, array: np.ndarray[Any, Any]) -> None:
+        if array.nbytes:
+            with GATE:
+                source = array.reshape(-1).view(np.uint8)
+                self._queue.memcpy(span(self._queue, buffer, byte_offset, array.nbytes), source, array.nbytes)
+
+    def copy_out(self, buffer: Memory, byte_offset: int, array: np.ndarray[Any, Any]) -> None:
+        if array.nbytes:
+            with GATE:
+                target = array.reshape(-1).view(np.uint8)
+                self._queue.memcpy(target, span(self._queue, buffer, byte_offset, array.nbytes), array.nbytes)
+
+    def copy(self, dst: Memory, dst_byte_offset: int, src: Memory, src_byte_offset: int, nbytes: int) -> None:
+        GATE.check()
+        if nbytes:
+            target = span(self._queue, dst, dst_byte_offset, nbytes)
+            self._queue.memcpy_async(target, span(self._queue, src, src_byte_offset, nbytes), nbytes)
+
+    def _program(self, text: str) -> Any:
+        compiler = _compiler()
+        try:
+            return compiler.create_program_from_source(self._queue, text, self._options)
+        except compiler.SyclProgramCompilationError as error:
+            raise_compile_error(self.driver, text, str(error) or _log(self, text), ".cl")
+
+    def build(self, source: Source) -> bytes:
+        """The text: dpctl gives no binaries. The program is kept for the :meth:`load` that follows."""
+        blob = source.text.encode()
+        with GATE:
+            self._programs[blob] = self._program(source.text)
+        return blob
+
+    def load(self, blob: bytes, source: Source) -> dict[str, Kernel]:
+        with GATE:
+            program = self._programs.pop(blob, None) or self._program(blob.decode())
+            missing = [entry for entry, _ in source.entries if not program.has_sycl_kernel(entry)]
+            if missing:
+                raise KernelError(f"load: the program must have the kernels {missing}; they are not there")
+            return {entry: Kernel(program.get_sycl_kernel(entry), entry, layout) for entry, layout in source.entries}
+
+    def launch(self, kernel: Kernel, grid: Grid | None, args: Sequence[Any]) -> None:
+        GATE.check()
+        assert grid is not None
+        if 0 in grid.global_size:
+            return
+        wrapped = [wrap(arg) for wrap, arg in zip(kernel.wrap, args, strict=True)]
+        try:
+            local = list(grid.local_size[::-1]) or None
+            self._queue.submit_async(kernel.kernel, wrapped, list(grid.global_size[::-1]), local)
+        except (dpctl.SyclKernelSubmitError, dpctl.SyclKernelInvalidRangeError) as error:
+            lost = "DEVICE_LOST" in str(error)
+            text = f"launch: kernel {kernel.entry!r} was refused by sycl:{self.index} with {grid}: {error}"
+            raise (DeviceLost if lost else KernelError)(text) from error
+
+    def synchronize(self) -> None:
+        with GATE:
+            self._queue.wait()
+
+    def event(self) -> SyclEvent:
+        GATE.check()
+        return SyclEvent(self._queue.submit_barrier())
+
+    def memory_stats(self) -> dict[str, int]:
+        return self._pool.stats()
+
+    def empty_cache(self) -> None:
+        self.synchronize()
+        self._pool.empty()
+
+    def abandon(self) -> None:
+        """In a forked child: release nothing, the driver's threads are not there."""
+        for thing in (self.__dict__.get("_queue"), self.__dict__.get("_pool"), self._device):
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
+
+    def close(self) -> None:
+        """Finish the queue."""
+        if "_queue" in self.__dict__:
+            self._queue.wait()
+
+
+def _log(device: Sycl, text: str) -> str:
+    """What the OpenCL driver of the same name says about ``text``: dpctl keeps no log."""
+    try:
+        import pyopencl as cl
+    except ImportError:
+        return "(dpctl keeps no log; with pyopencl installed the driver's log is shown here)"
+    for platform in cl.get_platforms():
+        for found in platform.get_devices():
+            if found.name.strip() == device.name and platform.name.strip() in device.driver:
+                program = cl._cl._Program(cl.Context([found]), text)
+                try:
+                    program._build(device._options.encode(), [found])
+                except cl.Error as error:
+                    return str(program.get_build_info(found, cl.program_build_info.LOG) or error)
+    return "(the driver gave no log)"
