@@ -36,6 +36,7 @@ from tensorx.faults import synchronize
 from tensorx.formatting import get_printoptions, printoptions, set_printoptions
 from tensorx.limits import finfo, iinfo
 from tensorx.ops.contractions import chain_matmul, einsum
+from tensorx.ops.activations import celu_, rrelu, rrelu_
 from tensorx.ops.determinism import are_deterministic_algorithms_enabled, deterministic, use_deterministic_algorithms
 from tensorx.ops.factories import (
     arange,

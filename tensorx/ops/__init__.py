@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tensorx.ops import (
+    activations,
     arithmetic,
     arranging,
     bind,
@@ -59,6 +60,7 @@ __all__ = [
     "FUNCTIONS",
     "METHODS",
     "PUBLIC",
+    "activations",
     "arithmetic",
     "arranging",
     "complexes",

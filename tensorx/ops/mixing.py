@@ -56,10 +56,6 @@ fmin = elementwise("fmin(Tensor self, Tensor other) -> Tensor", lambda a, b: E.w
                    doc="The smaller value; of a NaN and a number the number.")
 frac = elementwise("frac(Tensor self) -> Tensor", lambda x: x - E.trunc(x), lambda g, out, x: g, ref=lambda x: x - np.trunc(x), dtypes="f",
                    doc="The part after the point, with self's sign.")
-hardtanh = elementwise("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", lambda x, low, high: E.min(E.max(x, low), high),
-                       lambda g, out, x, low, high: E.where((x <= low) | (x >= high), 0.0, g), dtypes="f",
-                       ref=lambda x, min_val=-1, max_val=1: np.clip(x, min_val, max_val), samples=lambda t: [(t((3, 4)),), (t((3, 4)), 0, 2)],
-                       doc="Values limited to [min_val, max_val]; no gradient at the ends.")
 
 
 def _nan(x):
@@ -135,4 +131,4 @@ def _positive(x: Tensor) -> Tensor:
 
 
 Tensor.__pos__ = _positive  # type: ignore[operator]  # mypy takes it for the operator on the class
-__all__ = ["addcdiv", "addcmul", "clamp_tensor", "fmax", "fmin", "frac", "hardtanh", "isclose", "lerp", "logaddexp", "nan_to_num"]
+__all__ = ["addcdiv", "addcmul", "clamp_tensor", "fmax", "fmin", "frac", "isclose", "lerp", "logaddexp", "nan_to_num"]

@@ -189,11 +189,11 @@ def _log_softmax(x, dim, dtype):
 
 
 softmax = row("softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", ROWWISE, _softmax,
-              lambda g, out, dim: softmax_backward(g, out, dim), promote=TO_FLOAT, dtypes="bif",
+              lambda g, out, dim: softmax_backward(g, out, dim), dtypes="f",
               ref=lambda x, dim: np.exp(x) / np.exp(x).sum(dim, keepdims=True), samples=lambda t: [(t((3, 4)), 0), (t((2, 3, 4)), -1), (t((2, 3, 4)), 1)],
               doc="exp(self) normalised to sum 1 along dim.")
 log_softmax = row("log_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", ROWWISE, _log_softmax,
-                  lambda g, out, dim: log_softmax_backward(g, out, dim), promote=TO_FLOAT, dtypes="bif",
+                  lambda g, out, dim: log_softmax_backward(g, out, dim), dtypes="f",
                   ref=lambda x, dim: x - np.log(np.exp(x).sum(dim, keepdims=True)), samples=lambda t: [(t((3, 4)), 0), (t((2, 3, 4)), -1)],
                   doc="log(softmax(self)) without loss of precision.")
 

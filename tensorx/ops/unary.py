@@ -141,10 +141,14 @@ gelu = elementwise("gelu(Tensor self, *, str approximate='none') -> Tensor", _ge
                    ref=lambda x, approximate="none": x * 0.5 * (1 + (_erf(x / math.sqrt(2)) if approximate == "none" else
                                                                    np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))),
                    samples=lambda t: [(t((3, 4)),), (t((3, 4)), {"approximate": "tanh"})], ulp=256.0, doc="x times the normal distribution function of x.")
-silu = elementwise("silu(Tensor self) -> Tensor", lambda x: x * E.sigmoid(x), lambda g, out, x: g * _silu_slope(x), dtypes="f",
+silu = elementwise("silu(Tensor self) -> Tensor", lambda x: x * E.sigmoid(x), lambda g, out, x: g * _silu_slope(x).conj(), dtypes="fc",
                    ref=lambda x: x / (1 + np.exp(-x)), doc="x * sigmoid(x).")
 
 
 def _silu_slope(x):
-    s = E.sigmoid(x)
-    return s * (1 + x * (1 - s))
+    if x.dtype.is_complex:
+        s = E.sigmoid(x)
+        return s * (1 + x * (1 - s))
+    e = E.exp(E.where(x >= 0, -x, x))  # at most 1, so that no side meets inf * 0 when differentiated again
+    near, far = 1 / (1 + e), e / (1 + e)
+    return E.where(x >= 0, near * (1 + x * far), far * (1 + x * near))

@@ -1,4 +1,4 @@
-"""Activations."""
+"""Activations that are made of exponentials; those made of straight lines are in ``piecewise``."""
 
 from __future__ import annotations
 
@@ -6,51 +6,6 @@ import warnings
 from typing import Any
 
 import tensorx as tx
-
-
-def relu(input: Any, inplace: bool = False) -> Any:
-    """``max(input, 0)``; NaN stays NaN.
-
-    Example:
-        >>> import tensorx as tx
-        >>> tx.nn.functional.relu(tx.tensor([-1.0, 2.0]))
-        tensor([0., 2.])
-    """
-    return input.relu_() if inplace else tx.relu(input)
-
-
-def relu_(input: Any) -> Any:
-    """:func:`relu` in place.
-
-    Example:
-        >>> import tensorx as tx
-        >>> x = tx.tensor([-1.0, 2.0])
-        >>> tx.nn.functional.relu_(x)
-        tensor([0., 2.])
-    """
-    return input.relu_()
-
-
-def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Any:
-    """``input`` limited to [min_val, max_val]; no gradient at the ends.
-
-    Example:
-        >>> import tensorx as tx
-        >>> tx.nn.functional.hardtanh(tx.tensor([-2.0, 0.5]))
-        tensor([-1.0000,  0.5000])
-    """
-    return input.hardtanh_(min_val, max_val) if inplace else tx.hardtanh(input, min_val, max_val)
-
-
-def relu6(input: Any, inplace: bool = False) -> Any:
-    """``input`` limited to [0, 6].
-
-    Example:
-        >>> import tensorx as tx
-        >>> tx.nn.functional.relu6(tx.tensor([-1.0, 7.0]))
-        tensor([0., 6.])
-    """
-    return hardtanh(input, 0, 6, inplace)
 
 
 def tanh(input: Any) -> Any:
@@ -97,6 +52,140 @@ def silu(input: Any, inplace: bool = False) -> Any:
     return input.silu_() if inplace else tx.silu(input)
 
 
+def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+    """``input`` where positive, else ``alpha * (exp(input) - 1)``.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.elu(tx.tensor([-1.0, 2.0]))
+        tensor([-0.6321,  2.0000])
+    """
+    return input.elu_(alpha) if inplace else tx.elu(input, alpha)
+
+
+def elu_(input: Any, alpha: float = 1.0) -> Any:
+    """:func:`elu` in place.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.elu_(tx.tensor([-1.0, 2.0]))
+        tensor([-0.6321,  2.0000])
+    """
+    return input.elu_(alpha)
+
+
+def selu(input: Any, inplace: bool = False) -> Any:
+    """ELU with the scales that keep mean 0 and variance 1 from layer to layer.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.selu(tx.tensor([-1.0, 2.0]))
+        tensor([-1.1113,  2.1014])
+    """
+    return input.selu_() if inplace else tx.selu(input)
+
+
+def selu_(input: Any) -> Any:
+    """:func:`selu` in place.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.selu_(tx.tensor([-1.0, 2.0]))
+        tensor([-1.1113,  2.1014])
+    """
+    return input.selu_()
+
+
+def celu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+    """``input`` where positive, else ``alpha * (exp(input / alpha) - 1)``.
+
+    RuntimeError where ``alpha`` is 0.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.celu(tx.tensor([-1.0, 2.0]), alpha=2.0)
+        tensor([-0.7869,  2.0000])
+    """
+    return tx.celu_(input, alpha) if inplace else tx.celu(input, alpha)
+
+
+def celu_(input: Any, alpha: float = 1.0) -> Any:
+    """:func:`celu` in place.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.celu_(tx.tensor([-1.0, 2.0]), alpha=2.0)
+        tensor([-0.7869,  2.0000])
+    """
+    return tx.celu_(input, alpha)
+
+
+def softplus(input: Any, beta: float = 1.0, threshold: float = 20.0) -> Any:
+    """``log(1 + exp(beta * input)) / beta``; ``input`` where ``beta * input`` is above ``threshold``.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.softplus(tx.tensor([0.0, 30.0]))
+        tensor([ 0.6931, 30.0000])
+    """
+    return tx.softplus(input, beta, threshold)
+
+
+def softsign(input: Any) -> Any:
+    """``input / (1 + abs(input))``.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.softsign(tx.tensor([-1.0, 3.0]))
+        tensor([-0.5000,  0.7500])
+    """
+    return tx.softsign(input)
+
+
+def tanhshrink(input: Any) -> Any:
+    """``input - tanh(input)``.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.tanhshrink(tx.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.2384])
+    """
+    return tx.tanhshrink(input)
+
+
+def logsigmoid(input: Any) -> Any:
+    """``log(sigmoid(input))`` without overflow.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.logsigmoid(tx.tensor([0.0, -100.0]))
+        tensor([  -0.6931, -100.0000])
+    """
+    return tx.logsigmoid(input)
+
+
+def mish(input: Any, inplace: bool = False) -> Any:
+    """``input * tanh(softplus(input))``.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.mish(tx.tensor([-1.0, 2.0]))
+        tensor([-0.3034,  1.9440])
+    """
+    return input.mish_() if inplace else tx.mish(input)
+
+
+def glu(input: Any, dim: int = -1) -> Any:
+    """The first half of ``input`` along ``dim`` times the sigmoid of the second. RuntimeError for an odd extent.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.glu(tx.tensor([1.0, 2.0, 0.0, 100.0]))
+        tensor([0.5000, 2.0000])
+    """
+    return tx.glu(input, dim)
+
+
 def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
     """``exp(input) / sum(exp(input))`` along ``dim``; ``dtype`` casts first.
 
@@ -120,6 +209,39 @@ def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype:
     """
     dim = _implicit_dim("log_softmax", input.dim(), _stacklevel) if dim is None else dim
     return tx.log_softmax(input, dim) if dtype is None else tx.log_softmax(input, dim, dtype=dtype)
+
+
+def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Any:
+    """``softmax(-input)`` along ``dim``; ``dtype`` casts first.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.softmin(tx.tensor([0.0, 1.0]), dim=0)
+        tensor([0.7311, 0.2689])
+    """
+    dim = _implicit_dim("softmin", input.dim(), _stacklevel) if dim is None else dim
+    return tx.softmax(-input, dim) if dtype is None else tx.softmax(-input, dim, dtype=dtype)
+
+
+def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Any:
+    """A random draw from the categories that ``logits`` weigh, smoothed at temperature ``tau`` to have gradients.
+
+    With ``hard`` the result is one-hot, and has the gradient of the smooth one. ``eps`` has no effect; giving another
+    one warns, as in PyTorch.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.gumbel_softmax(tx.zeros(2, 3), hard=True).sum(-1)
+        tensor([1., 1.])
+    """
+    if eps != 1e-10:
+        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+    noise = -tx.empty_like(logits).exponential_().log()
+    soft = ((logits + noise) / tau).softmax(dim)
+    if not hard:
+        return soft
+    best = soft.max(dim, keepdim=True)[1]
+    return tx.zeros_like(logits).scatter_(dim, best, 1.0) - soft.detach() + soft
 
 
 def _implicit_dim(name: str, ndim: int, stacklevel: int) -> int:
