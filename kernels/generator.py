@@ -44,6 +44,7 @@ FAMILIES = {
     "sort": "sort",
     "nonzero": "nonzero",
     "contract": "contract",
+    "pool": "pool",
 }
 
 TEMPLATES = Path(__file__).parent / "templates"

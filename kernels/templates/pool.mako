@@ -1,0 +1,111 @@
+<%
+    I = spec.index
+    x, y = spec.inputs[0], spec.outputs[0]
+    outer = [f"c{k}" for k in range(lead)]
+    walked = [f"o{q}" for q in range(space)]
+    places = [f"j{q}" for q in range(space)]
+    names, extents = outer + walked, X.sizes(lead) + [f"w{q}" for q in range(space)]
+    last = walked[-1]
+    walks = span > 1
+    step = [f"d{q}" if law == "windows" and not back else "1" for q in range(space)]
+
+    def from_lead(operand):
+        return X.offset(operand, outer + [""] * space)
+
+    def within(operand, coords):
+        return X.offset(operand, [""] * lead + coords)
+
+    def flat(coords, extent):
+        """The row-major place of the coordinates."""
+        text = coords[0]
+        for q in range(1, space):
+            text = f"({text}) * {extent}{q} + {coords[q]}"
+        return text
+%>\
+<%def name="visit(q)">for (${I} j${q} = a${q}; j${q} < e${q}; j${q} += ${step[q]})</%def>\
+<%def name="max_forward()">\
+${acc} best = ${lowest};
+i64 place = ${flat([f"(i64)a{q}" for q in range(space)], "v")};
+% for q in range(space):
+${visit(q)} {
+% endfor
+${T.load(x, "x0_c + " + within(x, places))}
+if (${better}) { best = ${value}; place = ${flat(["(i64)j0", *places[1:]], "v")}; }
+% for q in range(space):
+}
+% endfor
+${T.declare(y)}
+y0 = ${result("best")};
+${T.store(y, "y0_c + " + within(y, walked))}
+i64 y1 = place;
+${T.store(spec.outputs[1], "y1_c + " + within(spec.outputs[1], walked))}
+</%def>\
+<%def name="sum_of(each)">\
+${acc} sum = 0;
+% for q in range(space - 1):
+${visit(q)} {
+% endfor
+${acc} row = 0;
+${visit(space - 1)} {
+${each}
+}
+${added("sum", "row")}
+% for q in range(space - 1):
+}
+% endfor
+${T.declare(y)}
+</%def>\
+<%def name="sums()">\
+<%
+    took = T.load(x, "x0_c + " + within(x, places))
+    if how == "max":
+        index = spec.inputs[1]
+        each = f"{T.load(index, 'i0_c + ' + within(index, places))}\nif (i0 == place) {{ {took} {added('row', value)} }}"
+    else:
+        each = f"{took} {added('row', f'{value} / {count(places)}' if back else value)}"
+%>\
+% if back and how == "max":
+const i64 place = ${flat(["(i64)o0", *walked[1:]], "w")};
+% endif
+${sum_of(each)}\
+y0 = ${result("sum" if back else f"sum / {count(walked)}")};
+${T.store(y, "y0_c + " + within(y, walked))}
+</%def>\
+TX_KERNEL(${group}, 1, 1) ${signature} {
+% for o in spec.operands:
+  ${X.shift(o)}
+% endfor
+% if walks:
+  const ${I} pieces = (w${space - 1} + ${span - 1}) / ${span};
+  const ${I} total = ${" * ".join([*extents[:-1], "pieces"])};
+  ${X.each(d, I, "total", f"(i64)total * (w{space - 1} < {span} ? w{space - 1} : {span})")}
+    const ${I} row_ = item / pieces, begin = (item - row_ * pieces) * ${span};
+    const ${I} stop = w${space - 1} - begin < ${span} ? w${space - 1} : begin + ${span};
+    ${T.coords("row_", names[:-1], extents[:-1], I)}
+% else:
+  const ${I} total = ${" * ".join(extents)};
+  ${X.each(d, I, "total", "total")}
+    ${T.coords("item", names, extents, I)}
+% endif
+% for o in spec.operands:
+% if o.name[0] != "i" or o.name == "i0":
+    const ${I} ${o.name}_c = ${from_lead(o)};
+% endif
+% endfor
+% for q in range(space - 1):
+    ${visited(q, walked[q])}
+% endfor
+% if walks:
+    for (${I} ${last} = begin; ${last} < stop; ++${last}) {
+% else:
+    {
+% endif
+    ${visited(space - 1, last)}
+% if how == "max" and not back:
+${max_forward()}\
+% else:
+${sums()}\
+% endif
+    }
+  }
+}

@@ -1,0 +1,246 @@
+"""POOL: maxima and means over windows of the last axes, and their gradients. The body maps arguments to a `Pooling`.
+
+Without a compiler the same visits run over NumPy arrays: one take for each place of a window, or backward for each window that may cover
+an element.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tensorx import dtypes
+from tensorx.autograd.node import Node
+from tensorx.kernels.convolution import Window
+from tensorx.kernels.geometry import geometry
+from tensorx.kernels.spec import KernelSpec, Operand
+from tensorx.ops import build, dispatch, layout, record, table
+from tensorx.ops.kinds.rows import written
+from tensorx.ops.program import named, use_numpy
+from tensorx.ops.table import Op
+from tensorx.tensor import Tensor, empty
+
+Ints = tuple[int, ...]
+Array = np.ndarray[Any, Any]
+
+
+@dataclass
+class Pooling:
+    """``how`` is max or avg. ``operands``: (input,) or, ``back``, (cotangent[, places]); ``size`` the result's last axes.
+
+    ``kernel`` and ``window`` say which elements a window holds; without a kernel the windows share the input evenly; ``starts`` lists their
+    first elements, one tensor a dimension. ``divisor`` is inside, padded, or a number.
+    """
+
+    how: str
+    back: bool
+    operands: tuple[Tensor, ...]
+    size: Ints
+    kernel: Ints = ()
+    window: Window | None = None
+    divisor: Any = "inside"
+    starts: tuple[Tensor, ...] = ()
+    listed: bool = False
+
+    @property
+    def law(self) -> str:
+        """How windows lie, in the kernel's words."""
+        return "listed" if self.listed else "windows" if self.kernel else "even"
+
+    @property
+    def visited(self) -> Ints:
+        """The extents that the result's elements visit."""
+        return self.operands[0]._shape[-len(self.size):]
+
+    def numbers(self) -> list[int]:
+        """The size arguments of the law."""
+        if self.law == "windows":
+            w = self.window
+            assert w is not None
+            return [n for four in zip(self.kernel, w.stride, w.padding, w.dilation, strict=True) for n in four]
+        if self.law == "even":
+            return []
+        n, outs = (self.size, self.visited) if self.back else (self.visited, self.size)
+        return [x for k, i, o in zip(self.kernel, n, outs, strict=True) for x in (k, i - k if o > 1 else 0, o - 1)]
+
+
+class Pool:
+    """The kind."""
+
+    name = "POOL"
+    inplace = False
+
+    def prepare(self, op: Op) -> None:
+        """Read the rule once."""
+        op.extra = record.Rule(op)
+
+    def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
+        """Compute."""
+        tensors = [a for a in args if isinstance(a, Tensor)]
+        device = dispatch.device_of(op, tensors)
+        d = tensors[0].dtype
+        table.check_dtype(op, d)
+        plan: Pooling = op.body(*args)
+        shape = (*plan.operands[0]._shape[: -len(plan.size)], *plan.size)
+        stores = [d, dtypes.int64] if plan.how == "max" and not plan.back else [d]
+        outs = [empty(shape, s, device) for s in stores] if out is None else written(op, out, [shape] * len(stores), stores, tensors)
+        if 0 not in shape and device.type != "meta":
+            if use_numpy(device, outs[0].numel(), 1024):
+                _host(plan, outs)
+            else:
+                _launch(op, plan, outs)
+        return outs[0] if len(outs) == 1 else tuple(outs)
+
+    def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any) -> Node:
+        """Record a call."""
+        return record.RuleNode(op, op.extra, args, outputs, first)
+
+
+def accumulate(plan: Pooling, d: dtypes.dtype) -> dtypes.dtype:
+    """The dtype in which maxima are compared, or sums kept."""
+    return d.compute if plan.how == "max" and not plan.back else d.accumulate
+
+
+def _ranges(plan: Pooling, q: int) -> tuple[Array, Array, int]:
+    """(first, end, step) of what each coordinate of dimension q visits, as the kernel counts it."""
+    w, v = plan.size[q], plan.visited[q]
+    c = np.arange(w)
+    if plan.law == "even":
+        return c * v // w, ((c + 1) * v - 1) // w + 1, 1
+    k = plan.kernel[q]
+    if plan.law == "listed":
+        t, u = plan.numbers()[3 * q + 1:3 * q + 3]
+        if not t:
+            return np.zeros_like(c), np.full_like(c, v), 1
+        return np.maximum((c - k - 1) * u // t - 1, 0), np.minimum((c + 2) * u // t + 2, v), 1
+    assert plan.window is not None
+    s, p, d = plan.window.stride[q], plan.window.padding[q], plan.window.dilation[q]
+    if plan.back:
+        return np.maximum(-(((k - 1) * d - c - p) // s), 0), np.minimum((c + p) // s + 1, v), 1
+    first = c * s - p
+    return np.where(first < 0, first + -(first // d) * d, first), np.minimum(first + (k - 1) * d + 1, v), d
+
+
+def _counts(plan: Pooling) -> Array:
+    """How many elements each window of a mean counts, over its spatial extents."""
+    n, outs = (plan.size, plan.visited) if plan.back else (plan.visited, plan.size)
+    total: Array = np.ones((1,) * len(n), np.int64)
+    for q in range(len(n)):
+        o = np.arange(outs[q])
+        if plan.law == "even":
+            extent = ((o + 1) * n[q] - 1) // outs[q] + 1 - o * n[q] // outs[q]
+        else:
+            assert plan.window is not None
+            low = o * plan.window.stride[q] - plan.window.padding[q]
+            high = low + plan.kernel[q]
+            padded = plan.divisor == "padded"
+            extent = np.minimum(high, n[q] + plan.window.padding[q]) - low if padded else np.minimum(high, n[q]) - np.maximum(low, 0)
+        total = total * extent.reshape([-1 if i == q else 1 for i in range(len(n))])
+    return total
+
+
+def _host(plan: Pooling, outs: Sequence[Tensor]) -> None:
+    """The NumPy routine: for each step through a range, take what every element visits there and combine."""
+    rank, d = len(plan.size), outs[0].dtype
+    work = accumulate(plan, d).np
+    x = plan.operands[0]._array().astype(work, copy=False)
+    if plan.how == "avg" and plan.back:
+        x = _divided(plan, x)
+    lead = (1,) * (x.ndim - rank)
+    if plan.starts:
+        ranges = [_listed(plan, q) for q in range(rank)]
+    else:
+        ranges = [tuple(_along(r, q, rank) if isinstance(r, np.ndarray) else r for r in _ranges(plan, q)) for q in range(rank)]
+    result = np.full(outs[0]._shape, _lowest(work) if plan.how == "max" and not plan.back else 0, work)
+    strides = [int(np.prod(plan.visited[q + 1:])) for q in range(rank)]
+    places = sum((r[0] * s for r, s in zip(ranges, strides, strict=True)), np.zeros(lead + (1,) * rank, np.int64))
+    places = np.broadcast_to(places, result.shape).copy()
+    flat = x.reshape(*x.shape[: x.ndim - rank], -1)
+    saved = plan.operands[1]._array().reshape(flat.shape) if plan.how == "max" and plan.back else None
+    own = np.arange(int(np.prod(plan.size))).reshape(plan.size)
+    with np.errstate(all="ignore"):
+        for at in itertools.product(*(range(int(-(-(e - a).max() // step)) if a.size else 0) for a, e, step in ranges)):
+            place, inside = np.zeros((1,) * rank, np.int64), np.ones((1,) * rank, np.bool_)
+            for (a, e, step), i, s in zip(ranges, at, strides, strict=True):
+                place, inside = place + (a + i * step) * s, inside & (a + i * step < e)
+            place = np.broadcast_to(np.where(inside, place, 0), result.shape)
+            seen = _taken(flat, place)
+            if plan.how == "max" and not plan.back:
+                better = inside & ((seen > result) | (seen != seen))
+                result, places = np.where(better, seen, result), np.where(better, place, places)
+            else:
+                result += np.where(inside if saved is None else inside & (_taken(saved, place) == own), seen, np.zeros((), work))
+        if plan.how == "avg" and not plan.back:
+            result = _divided(plan, result)
+        outs[0]._array()[...] = result
+    if len(outs) > 1:
+        outs[1]._array()[...] = places
+
+
+def _along(values: Array, q: int, rank: int) -> Array:
+    return values.reshape([-1 if i == q else 1 for i in range(rank)])
+
+
+def _listed(plan: Pooling, q: int) -> tuple[Array, Array, int]:
+    a = np.broadcast_to(plan.starts[q]._array(), (*plan.operands[0]._shape[: -len(plan.size)], *plan.size))
+    return a, a + plan.kernel[q], 1
+
+
+def _taken(flat: Array, place: Array) -> Array:
+    """Elements of the rows of ``flat`` at the row-major places of a window step."""
+    shape = place.shape
+    return np.take_along_axis(flat, place.reshape(*flat.shape[:-1], -1), -1).reshape(shape)
+
+
+def _divided(plan: Pooling, x: Array) -> Array:
+    by = _counts(plan) if isinstance(plan.divisor, str) else np.asarray(plan.divisor)
+    if x.dtype.kind in "iu":
+        return np.sign(x) * np.sign(by) * (abs(x) // abs(by))
+    return x / by.astype(x.dtype)
+
+
+def _lowest(d: Any) -> Any:
+    return -np.inf if np.dtype(d).kind == "f" else np.iinfo(d).min
+
+
+def _launch(op: Op, plan: Pooling, outs: Sequence[Tensor]) -> None:
+    device, rank = outs[0].device, len(plan.size)
+    runtime = device.runtime
+    assert runtime is not None
+    tensors = [*outs, *plan.operands, *plan.starts]
+    shape = outs[0]._shape
+    lead = shape[: len(shape) - rank]
+    all_strides = [t._get_strides() for t in tensors[: len(outs) + len(plan.operands)]]
+    all_strides += [layout.expanded_strides(t._shape, t._get_strides(), shape) for t in plan.starts]
+    sizes, merged = layout.merge_axes(lead, tuple(s[: len(s) - rank] for s in all_strides), False)
+    full = [(*m, *s[len(s) - rank:]) for m, s in zip(merged, all_strides, strict=True)]
+    access = tuple("c" if s[-1] == 1 else "s" for s in full)
+    numbers = plan.numbers()
+    extents = [(*sizes, *(plan.size if i < len(outs) or i >= len(outs) + len(plan.operands) else plan.visited)) for i in range(len(tensors))]
+    small = all(layout.index_width(e, [s]) == "i32" for e, s in zip(extents, full, strict=True)) and all(
+        (w + 2 + sum(numbers)) * (v + 2 + sum(numbers)) < 2**30 for w, v in zip(plan.size, plan.visited, strict=True))
+    acc = accumulate(plan, outs[0].dtype)
+    divisor = plan.divisor if isinstance(plan.divisor, str) else "given"
+    key = (device, plan.how, plan.law, outs[0].dtype, len(sizes), rank, access, small, divisor)
+    spec = op.plans.get(key)
+    if spec is None:
+        names = [*(f"y{i}" for i in range(len(outs))), "x0", "i0"][: len(outs) + len(plan.operands)] + [f"i{q + 1}" for q in range(len(plan.starts))]
+        made = [Operand(n, t.dtype.code, t.dtype.compute.code, a) for n, t, a in zip(names, tensors, access, strict=True)]
+        params = (("how", plan.how), ("back", plan.back), ("law", plan.law), ("lead", len(sizes)), ("space", rank), ("acc", acc.code), ("divisor", divisor))
+        scalars = (("div", acc.code),) if divisor == "given" else ()
+        spec = op.plans[key] = named(KernelSpec("pool", op.schema.name.strip("_"), tuple(made[: len(outs)]), tuple(made[len(outs):]), scalars, "",
+                                                "i32" if small else "i64", params=params))
+    args: list[Any] = [x for t in tensors for x in (t._storage.handle(), t._offset)]
+    args += [] if isinstance(plan.divisor, str) else [plan.divisor]
+    walked = [*sizes, *plan.size, *plan.visited, *numbers]
+    args += walked
+    for s, a in zip(full, access, strict=True):
+        args += s[:-1] if a == "c" else s
+    runtime.launch(build.kernel(device, spec), geometry(spec, runtime.capabilities, *walked), args)
+
+
+POOL = Pool()
