@@ -1,6 +1,6 @@
 """Optimisers, one pure update rule each, and learning rate schedules."""
 
-from . import lr_scheduler
+from . import lr_scheduler, swa_utils
 from .adadelta import Adadelta
 from .adagrad import Adagrad
 from .adam import Adam, AdamW
