@@ -11,8 +11,7 @@ from typing import Any
 import tensorx as tx
 from tensorx import nn
 
-from .lr_scheduler import LRScheduler
-from .lr_scheduler.base import one_for_each_group
+from .lr_scheduler import LRScheduler, base
 from .optimizer import Optimizer
 
 Update = Callable[[Sequence[Any], Sequence[Any], Any], None]
@@ -216,7 +215,7 @@ class SWALR(LRScheduler):
         anneal_strategy: str = "cos",
         last_epoch: int = -1,
     ) -> None:
-        for lr, group in zip(one_for_each_group(optimizer, swa_lr, "swa_lr"), optimizer.param_groups):
+        for lr, group in zip(base.one_for_each_group(optimizer, swa_lr, "swa_lr"), optimizer.param_groups):
             group["swa_lr"] = lr
         if anneal_strategy not in ("cos", "linear"):
             raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
