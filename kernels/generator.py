@@ -43,6 +43,7 @@ FAMILIES = {
     "put": "put",
     "sort": "sort",
     "nonzero": "nonzero",
+    "search": "search",
     "contract": "contract",
     "pool": "pool",
 }

@@ -75,6 +75,7 @@ from tensorx.ops.random import (
     seed,
     set_rng_state,
 )
+from tensorx.ops.searching import histogram, histogramdd
 from tensorx.ops.shaping import broadcast_tensors, meshgrid
 
 if _typing.TYPE_CHECKING:

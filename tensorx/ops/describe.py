@@ -15,6 +15,7 @@ SHAPES = {
     "ROWWISE": "The result has the shape of the operand. IndexError for a dimension out of range.",
     "SCAN": "The result has the shape of the operand. IndexError for a dimension out of range.",
     "SORT": "The results have the shape of the operand. IndexError for a dimension out of range.",
+    "SEARCH": "The result has the shape of the values. RuntimeError where the rows of boundaries do not fit them.",
     "INDEX": "Negative indices count from the end. IndexError for one out of range: at once on the cpu, at the next wait elsewhere.",
     "CONTRACT": "f16 and bf16 are summed in f32. ShapeError where the shapes do not fit.",
     "VIEW": "The result shares memory with the operand. ShapeError or IndexError where the geometry does not fit.",

@@ -16,7 +16,7 @@ PAGES = {
     "elementwise": ("Elementwise", ("ELEMENTWISE",)),
     "reduce": ("Reductions, scans, rows", ("REDUCE", "ROWWISE", "SCAN")),
     "contract": ("Products and convolutions", ("CONTRACT",)),
-    "indexing": ("Indexing, joining, sorting", ("INDEX", "JOIN", "SORT", "DYNAMIC")),
+    "indexing": ("Indexing, joining, sorting", ("INDEX", "JOIN", "SORT", "SEARCH", "DYNAMIC")),
     "view": ("Views", ("VIEW",)),
     "composite": ("Composites", ("COMPOSITE",)),
     "host": ("On the host", ("HOST", "TRANSFER")),
