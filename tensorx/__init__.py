@@ -38,6 +38,7 @@ from tensorx.limits import finfo, iinfo
 from tensorx.ops.contractions import chain_matmul, einsum
 from tensorx.ops.activations import celu_, rrelu, rrelu_
 from tensorx.ops.determinism import are_deterministic_algorithms_enabled, deterministic, use_deterministic_algorithms
+from tensorx.ops.differences import gradient
 from tensorx.ops.factories import (
     arange,
     as_tensor,
@@ -76,6 +77,7 @@ from tensorx.ops.random import (
     set_rng_state,
 )
 from tensorx.ops.searching import histogram, histogramdd
+from tensorx.ops.sets import unique, unique_consecutive
 from tensorx.ops.shaping import broadcast_tensors, meshgrid
 
 if _typing.TYPE_CHECKING:

@@ -14,6 +14,7 @@ from tensorx.ops import (
     convert,
     describe,
     determinism,
+    differences,
     factories,
     fused,
     indexing,
@@ -31,7 +32,9 @@ from tensorx.ops import (
     random,
     recorder,
     reduction,
+    scatters,
     searching,
+    sets,
     shaping,
     statistics,
     table,
@@ -43,7 +46,7 @@ from tensorx.tensor import Tensor
 
 FUNCTIONS: dict[str, Any] = {}  # of all rows
 bind.install(FUNCTIONS)
-METHODS = convert.METHODS | methods.METHODS | indexing.METHODS | random.METHODS | complexes.METHODS | predicates.METHODS | interop.METHODS  # those of Tensor that no row gives
+METHODS = convert.METHODS | methods.METHODS | indexing.METHODS | random.METHODS | complexes.METHODS | predicates.METHODS | interop.METHODS | sets.METHODS  # those of Tensor that no row gives
 for _name, _method in METHODS.items():
     setattr(Tensor, _name, _method)
 PUBLIC = {name: f for name, f in FUNCTIONS.items() if describe.public_name(name) == f"tensorx.{name}"}  # what users find as tensorx.NAME
@@ -70,6 +73,7 @@ __all__ = [
     "contractions",
     "convert",
     "determinism",
+    "differences",
     "factories",
     "fused",
     "indexing",
@@ -87,7 +91,9 @@ __all__ = [
     "random",
     "recorder",
     "reduction",
+    "scatters",
     "searching",
+    "sets",
     "statistics",
     "table",
     "unary",

@@ -19,7 +19,7 @@ from tensorx.errors import BadIndex
 from tensorx.kernels import put as put_family
 from tensorx.kernels.geometry import geometry
 from tensorx.kernels.spec import KernelSpec, Operand
-from tensorx.ops import build, dispatch, layout, record
+from tensorx.ops import build, dispatch, layout, record, table
 from tensorx.ops.outputs import check_memory, resize_output
 from tensorx.ops.program import named, use_numpy
 from tensorx.ops.table import Op
@@ -76,6 +76,7 @@ class Indexing:
     def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
         """Compute."""
         device = dispatch.device_of(op, record.flat_tensors(args))
+        table.check_dtype(op, args[0].dtype)
         plan = op.body(*args)
         for i in plan.indices:
             if not i.extent and 0 not in plan.shape:
@@ -155,7 +156,8 @@ def put(op: Op, plan: Put, dest: Tensor) -> None:
         if at is None:
             flat[offsets] = data
         elif dest.dtype is dtypes.bool_:
-            flat[offsets[data]] = True
+            wins = plan.accumulate in ("add", "max")  # of two truth values; the other one changes nothing
+            flat[offsets[data == wins]] = wins
         else:
             at.at(flat, offsets, data)
         return
