@@ -67,6 +67,34 @@ class _topk_results(NamedTuple):
     values: Tensor
     indices: Tensor
 
+class __max_pool_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _max_pool1d_with_indices_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _adaptive_max_pool1d_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _max_pool2d_with_indices_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _adaptive_max_pool2d_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _max_pool3d_with_indices_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _adaptive_max_pool3d_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
 class _var_mean_results(NamedTuple):
     var: Tensor
     mean: Tensor
@@ -99,6 +127,18 @@ def acosh(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse hyperbolic cosine."""
 def acosh_(self: Tensor) -> Tensor:
     """Inverse hyperbolic cosine."""
+def adaptive_avg_pool1d(input: Tensor, output_size: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
+    """Means of windows that share the input evenly, to a given 1-d size."""
+def adaptive_avg_pool2d(input: Tensor, output_size: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
+    """Means of windows that share the input evenly, to a given 2-d size."""
+def adaptive_avg_pool3d(input: Tensor, output_size: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
+    """Means of windows that share the input evenly, to a given 3-d size."""
+def adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int], *, out: tuple[Tensor, Tensor] | None = None) -> _adaptive_max_pool1d_results:
+    """Maxima of windows that share the input evenly, to a given 1-d size, and their places."""
+def adaptive_max_pool2d(input: Tensor, output_size: _int | Sequence[_int], *, out: tuple[Tensor, Tensor] | None = None) -> _adaptive_max_pool2d_results:
+    """Maxima of windows that share the input evenly, to a given 2-d size, and their places."""
+def adaptive_max_pool3d(input: Tensor, output_size: _int | Sequence[_int], *, out: tuple[Tensor, Tensor] | None = None) -> _adaptive_max_pool3d_results:
+    """Maxima of windows that share the input evenly, to a given 3-d size, and their places."""
 @overload
 def add(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """self + other."""
@@ -111,6 +151,10 @@ def add_(self: Tensor, other: Tensor | _Number) -> Tensor:
 @overload
 def add_(self: Tensor, other: Tensor | _Number, *, alpha: _Number) -> Tensor:
     """self + alpha * other."""
+def addbmm(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+    """beta * self + alpha * the sum of batch1 @ batch2 over batches, as one product."""
+def addbmm_(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+    """beta * self + alpha * the sum of batch1 @ batch2 over batches, as one product."""
 def addcdiv(self: Tensor, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number = 1, out: Tensor | None = None) -> Tensor:
     """self + value * tensor1 / tensor2."""
 def addcdiv_(self: Tensor, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number = 1) -> Tensor:
@@ -121,6 +165,14 @@ def addcmul_(self: Tensor, tensor1: Tensor | _Number, tensor2: Tensor | _Number,
     """self + value * tensor1 * tensor2."""
 def addmm(self: Tensor, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """beta * self + alpha * (mat1 @ mat2), in one kernel."""
+def addmv(self: Tensor, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+    """beta * self + alpha * (mat @ vec)."""
+def addmv_(self: Tensor, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+    """beta * self + alpha * (mat @ vec)."""
+def addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+    """beta * self + alpha * outer(vec1, vec2)."""
+def addr_(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+    """beta * self + alpha * outer(vec1, vec2)."""
 def all(self: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Whether all elements are nonzero."""
 def amax(self: Tensor, dim: _int | Sequence[_int] = (), keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -163,6 +215,12 @@ def atanh(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse hyperbolic tangent."""
 def atanh_(self: Tensor) -> Tensor:
     """Inverse hyperbolic tangent."""
+def avg_pool1d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _int | Sequence[_int] = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, *, out: Tensor | None = None) -> Tensor:
+    """The mean of each 1-d window."""
+def avg_pool2d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _int | Sequence[_int] = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: _int | None = None, *, out: Tensor | None = None) -> Tensor:
+    """The mean of each 2-d window."""
+def avg_pool3d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _int | Sequence[_int] = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: _int | None = None, *, out: Tensor | None = None) -> Tensor:
+    """The mean of each 3-d window."""
 def baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """beta * self + alpha * (batch1 @ batch2), batch by batch."""
 def bitwise_and(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
@@ -205,6 +263,8 @@ def ceil(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Rounded up."""
 def ceil_(self: Tensor) -> Tensor:
     """Rounded up."""
+def celu(self: Tensor, alpha: _float = 1.0, *, out: Tensor | None = None) -> Tensor:
+    """self where positive, else alpha * (exp(self / alpha) - 1)."""
 def chunk(self: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
     """At most so many pieces of equal size."""
 @overload
@@ -228,6 +288,8 @@ def clamp_min(self: Tensor, min: _Number, *, out: Tensor | None = None) -> Tenso
 def clamp_min_(self: Tensor, min: _Number) -> Tensor:
     """Values not below min; NaN stays."""
 def clip(self: Tensor, min: _Number | None = None, max: _Number | None = None, *, out: Tensor | None = None) -> Tensor:
+    """Another name of clamp."""
+def clip_(self: Tensor, min: _Number | None = None, max: _Number | None = None) -> Tensor:
     """Another name of clamp."""
 def clone(self: Tensor, *, memory_format: Any = None, out: Tensor | None = None) -> Tensor:
     """A copy."""
@@ -303,6 +365,10 @@ def div_(self: Tensor, other: Tensor | _Number, *, rounding_mode: str) -> Tensor
     """Division rounded towards zero or minus infinity."""
 def dot(self: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inner product of two vectors."""
+def elu(self: Tensor, alpha: _float = 1.0, scale: _float = 1.0, input_scale: _float = 1.0, *, out: Tensor | None = None) -> Tensor:
+    """scale * self where positive, else scale * alpha * (exp(input_scale * self) - 1)."""
+def elu_(self: Tensor, alpha: _float = 1.0, scale: _float = 1.0, input_scale: _float = 1.0) -> Tensor:
+    """scale * self where positive, else scale * alpha * (exp(input_scale * self) - 1)."""
 def embedding(weight: Tensor, indices: Tensor, padding_idx: _int = -1, scale_grad_by_freq: _bool = False, sparse: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Rows of a weight matrix."""
 def eq(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
@@ -389,10 +455,26 @@ def gelu(self: Tensor, *, approximate: str = 'none', out: Tensor | None = None) 
     """x times the normal distribution function of x."""
 def gelu_(self: Tensor, *, approximate: str = 'none') -> Tensor:
     """x times the normal distribution function of x."""
+def ger(self: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Another name of outer."""
+def glu(self: Tensor, dim: _int = -1, *, out: Tensor | None = None) -> Tensor:
+    """The first half along dim times the sigmoid of the second."""
 def gt(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """self > other."""
 def gt_(self: Tensor, other: Tensor | _Number) -> Tensor:
     """self > other."""
+def hardshrink(self: Tensor, lambd: _float = 0.5, *, out: Tensor | None = None) -> Tensor:
+    """self outside of [-lambd, lambd], else 0."""
+def hardshrink_(self: Tensor, lambd: _float = 0.5) -> Tensor:
+    """self outside of [-lambd, lambd], else 0."""
+def hardsigmoid(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """relu6(self + 3) / 6."""
+def hardsigmoid_(self: Tensor) -> Tensor:
+    """relu6(self + 3) / 6."""
+def hardswish(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """self * relu6(self + 3) / 6."""
+def hardswish_(self: Tensor) -> Tensor:
+    """self * relu6(self + 3) / 6."""
 def hardtanh(self: Tensor, min_val: _Number = -1, max_val: _Number = 1, *, out: Tensor | None = None) -> Tensor:
     """Values limited to [min_val, max_val]; no gradient at the ends."""
 def hardtanh_(self: Tensor, min_val: _Number = -1, max_val: _Number = 1) -> Tensor:
@@ -413,7 +495,11 @@ def index_add_(self: Tensor, dim: _int, index: Tensor, source: Tensor, *, alpha:
     """Slices added to dim at a vector of indices; duplicates add up."""
 def index_copy(self: Tensor, dim: _int, index: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Slices of dim at a vector of indices replaced by source's."""
+def index_copy_(self: Tensor, dim: _int, index: Tensor, source: Tensor) -> Tensor:
+    """Slices of dim at a vector of indices replaced by source's."""
 def index_fill(self: Tensor, dim: _int, index: Tensor, value: _Number, *, out: Tensor | None = None) -> Tensor:
+    """Slices of dim at a vector of indices filled with a number."""
+def index_fill_(self: Tensor, dim: _int, index: Tensor, value: _Number) -> Tensor:
     """Slices of dim at a vector of indices filled with a number."""
 def index_put(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Values written (or added) at index tensors; added duplicates add up."""
@@ -421,6 +507,8 @@ def index_put_(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, a
     """Values written (or added) at index tensors; added duplicates add up."""
 def index_select(self: Tensor, dim: _int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Slices of dim at a vector of indices."""
+def inner(self: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Products summed over the last dimension of both."""
 def isclose(self: Tensor, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Where |self - other| <= atol + rtol * |other|, or both are equal."""
 def isfinite(self: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -439,6 +527,8 @@ def isreal(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """True where the imaginary part is 0."""
 def isreal_(self: Tensor) -> Tensor:
     """True where the imaginary part is 0."""
+def kron(self: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The Kronecker product."""
 def kthvalue(self: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False, *, out: tuple[Tensor, Tensor] | None = None) -> _kthvalue_results:
     """The k-th smallest value along dim and where it is."""
 def layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, *, out: Tensor | None = None) -> Tensor:
@@ -447,6 +537,10 @@ def le(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> T
     """self <= other."""
 def le_(self: Tensor, other: Tensor | _Number) -> Tensor:
     """self <= other."""
+def leaky_relu(self: Tensor, negative_slope: _float = 0.01, *, out: Tensor | None = None) -> Tensor:
+    """self where positive, else negative_slope * self."""
+def leaky_relu_(self: Tensor, negative_slope: _float = 0.01) -> Tensor:
+    """self where positive, else negative_slope * self."""
 def lerp(self: Tensor, end: Tensor | _Number, weight: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """self + weight * (end - self)."""
 def lerp_(self: Tensor, end: Tensor | _Number, weight: Tensor | _Number) -> Tensor:
@@ -493,6 +587,10 @@ def logical_xor(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = N
     """True where exactly one is nonzero."""
 def logical_xor_(self: Tensor, other: Tensor | _Number) -> Tensor:
     """True where exactly one is nonzero."""
+def logsigmoid(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """log(sigmoid(self)) without overflow."""
+def logsigmoid_(self: Tensor) -> Tensor:
+    """log(sigmoid(self)) without overflow."""
 def logsumexp(self: Tensor, dim: _int | Sequence[_int], keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """log(sum(exp(self))) without overflow."""
 def lt(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
@@ -504,6 +602,8 @@ def masked_fill(self: Tensor, mask: Tensor | _Number, value: Tensor | _Number, *
 def masked_fill_(self: Tensor, mask: Tensor | _Number, value: Tensor | _Number) -> Tensor:
     """value where mask is true, else self."""
 def masked_scatter(self: Tensor, mask: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Elements where mask is true replaced by source's, in order."""
+def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """Elements where mask is true replaced by source's, in order."""
 def masked_select(self: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The elements where mask is true, as a vector."""
@@ -518,6 +618,18 @@ def max(self: Tensor, *, out: Tensor | None = None) -> Tensor:
 @overload
 def max(self: Tensor, dim: _int, keepdim: _bool = False, *, out: tuple[Tensor, Tensor] | None = None) -> _max_results:
     """Largest value of each row and its first index."""
+def max_pool1d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """The largest element of each 1-d window."""
+def max_pool1d_with_indices(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False, *, out: tuple[Tensor, Tensor] | None = None) -> _max_pool1d_with_indices_results:
+    """The largest element of each 1-d window, and its place in the flattened plane."""
+def max_pool2d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """The largest element of each 2-d window."""
+def max_pool2d_with_indices(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False, *, out: tuple[Tensor, Tensor] | None = None) -> _max_pool2d_with_indices_results:
+    """The largest element of each 2-d window, and its place in the flattened plane."""
+def max_pool3d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """The largest element of each 3-d window."""
+def max_pool3d_with_indices(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False, *, out: tuple[Tensor, Tensor] | None = None) -> _max_pool3d_with_indices_results:
+    """The largest element of each 3-d window, and its place in the flattened plane."""
 def maximum(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """The larger value; NaN if either is NaN."""
 def maximum_(self: Tensor, other: Tensor | _Number) -> Tensor:
@@ -543,6 +655,10 @@ def minimum(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None)
     """The smaller value; NaN if either is NaN."""
 def minimum_(self: Tensor, other: Tensor | _Number) -> Tensor:
     """The smaller value; NaN if either is NaN."""
+def mish(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """self * tanh(softplus(self))."""
+def mish_(self: Tensor) -> Tensor:
+    """self * tanh(softplus(self))."""
 def mm(self: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of two matrices."""
 def movedim(self: Tensor, source: _int | Sequence[_int], destination: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
@@ -593,6 +709,8 @@ def pow(self: Tensor, exponent: Tensor | _Number, *, out: Tensor | None = None) 
     """self to the power exponent."""
 def pow_(self: Tensor, exponent: Tensor | _Number) -> Tensor:
     """self to the power exponent."""
+def prelu(self: Tensor, weight: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """self where positive, else weight * self, with one weight or one a channel (dimension 1)."""
 def prod(self: Tensor, dim: _int | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
     """Product of elements."""
 def real(self: Tensor) -> Tensor:
@@ -657,6 +775,10 @@ def scatter_add_(self: Tensor, dim: _int, index: Tensor, src: Tensor) -> Tensor:
     """Values added along dim at the indices given for each position."""
 def select(self: Tensor, dim: _int, index: _int) -> Tensor:
     """One index of a dimension."""
+def selu(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """ELU with the scales that keep mean 0 and variance 1 from layer to layer."""
+def selu_(self: Tensor) -> Tensor:
+    """ELU with the scales that keep mean 0 and variance 1 from layer to layer."""
 def sigmoid(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """1 / (1 + exp(-self))."""
 def sigmoid_(self: Tensor) -> Tensor:
@@ -685,6 +807,16 @@ def slice(self: Tensor, dim: _int = 0, start: _int | None = None, end: _int | No
     """A range of a dimension."""
 def softmax(self: Tensor, dim: _int, dtype: DType | type | None = None, *, out: Tensor | None = None) -> Tensor:
     """exp(self) normalised to sum 1 along dim."""
+def softplus(self: Tensor, beta: _float = 1.0, threshold: _float = 20.0, *, out: Tensor | None = None) -> Tensor:
+    """log(1 + exp(beta * self)) / beta; self where beta * self is above threshold."""
+def softplus_(self: Tensor, beta: _float = 1.0, threshold: _float = 20.0) -> Tensor:
+    """log(1 + exp(beta * self)) / beta; self where beta * self is above threshold."""
+def softshrink(self: Tensor, lambd: _float = 0.5, *, out: Tensor | None = None) -> Tensor:
+    """self moved towards 0 by lambd, and 0 in between."""
+def softsign(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """self / (1 + abs(self))."""
+def softsign_(self: Tensor) -> Tensor:
+    """self / (1 + abs(self))."""
 def sort(self: Tensor, dim: _int = -1, descending: _bool = False, *, stable: _bool = False, out: tuple[Tensor, Tensor] | None = None) -> _sort_results:
     """Values along dim in stable order, and where they were."""
 def split(self: Tensor, split_size: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
@@ -757,6 +889,16 @@ def tanh(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Hyperbolic tangent."""
 def tanh_(self: Tensor) -> Tensor:
     """Hyperbolic tangent."""
+def tanhshrink(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """self - tanh(self)."""
+def tanhshrink_(self: Tensor) -> Tensor:
+    """self - tanh(self)."""
+def tensordot(self: Tensor, other: Tensor, dims: Any = 2, *, out: Tensor | None = None) -> Tensor:
+    """The products of all elements, summed over pairs of dimensions."""
+def threshold(self: Tensor, threshold: _Number, value: _Number, *, out: Tensor | None = None) -> Tensor:
+    """self where above threshold, else value."""
+def threshold_(self: Tensor, threshold: _Number, value: _Number) -> Tensor:
+    """self where above threshold, else value."""
 @overload
 def tile(self: Tensor, dims: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
     """Copies of the whole side by side; missing counts are 1."""
@@ -771,7 +913,11 @@ def transpose(self: Tensor, dim0: _int, dim1: _int) -> Tensor:
     """Two dimensions swapped."""
 def tril(self: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """The lower triangle; the rest is 0."""
+def tril_(self: Tensor, diagonal: _int = 0) -> Tensor:
+    """The lower triangle; the rest is 0."""
 def triu(self: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
+    """The upper triangle; the rest is 0."""
+def triu_(self: Tensor, diagonal: _int = 0) -> Tensor:
     """The upper triangle; the rest is 0."""
 def trunc(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Rounded towards zero."""
@@ -803,6 +949,8 @@ def var_mean(self: Tensor, dim: _int | Sequence[_int] | None = None, *, correcti
 @overload
 def var_mean(self: Tensor, *dim: _int) -> _var_mean_results:
     """Variance with Bessel's correction (or another one), and the mean."""
+def vdot(self: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Inner product of two vectors, the first one conjugated."""
 @overload
 def view(self: Tensor, size: _int | Sequence[_int]) -> Tensor:
     """The same elements in another shape, without a copy."""

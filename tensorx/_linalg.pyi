@@ -44,6 +44,34 @@ class _topk_results(NamedTuple):
     values: Tensor
     indices: Tensor
 
+class __max_pool_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _max_pool1d_with_indices_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _adaptive_max_pool1d_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _max_pool2d_with_indices_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _adaptive_max_pool2d_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _max_pool3d_with_indices_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _adaptive_max_pool3d_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
 class _var_mean_results(NamedTuple):
     var: Tensor
     mean: Tensor

@@ -44,6 +44,34 @@ class _topk_results(NamedTuple):
     values: Tensor
     indices: Tensor
 
+class __max_pool_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _max_pool1d_with_indices_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _adaptive_max_pool1d_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _max_pool2d_with_indices_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _adaptive_max_pool2d_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _max_pool3d_with_indices_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _adaptive_max_pool3d_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
 class _var_mean_results(NamedTuple):
     var: Tensor
     mean: Tensor
@@ -89,6 +117,10 @@ class TensorMethods:
     @overload
     def add_(self, other: Tensor | _Number, *, alpha: _Number) -> Tensor:
         """self + alpha * other."""
+    def addbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+        """beta * self + alpha * the sum of batch1 @ batch2 over batches, as one product."""
+    def addbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * self + alpha * the sum of batch1 @ batch2 over batches, as one product."""
     def addcdiv(self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number = 1, out: Tensor | None = None) -> Tensor:
         """self + value * tensor1 / tensor2."""
     def addcdiv_(self, tensor1: Tensor | _Number, tensor2: Tensor | _Number, *, value: _Number = 1) -> Tensor:
@@ -99,6 +131,14 @@ class TensorMethods:
         """self + value * tensor1 * tensor2."""
     def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
         """beta * self + alpha * (mat1 @ mat2), in one kernel."""
+    def addmv(self, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+        """beta * self + alpha * (mat @ vec)."""
+    def addmv_(self, mat: Tensor, vec: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * self + alpha * (mat @ vec)."""
+    def addr(self, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
+        """beta * self + alpha * outer(vec1, vec2)."""
+    def addr_(self, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
+        """beta * self + alpha * outer(vec1, vec2)."""
     def all(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
         """Whether all elements are nonzero."""
     def amax(self, dim: _int | Sequence[_int] = (), keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -179,6 +219,8 @@ class TensorMethods:
         """Rounded up."""
     def ceil_(self) -> Tensor:
         """Rounded up."""
+    def celu(self, alpha: _float = 1.0, *, out: Tensor | None = None) -> Tensor:
+        """self where positive, else alpha * (exp(self / alpha) - 1)."""
     def chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
         """At most so many pieces of equal size."""
     @overload
@@ -202,6 +244,8 @@ class TensorMethods:
     def clamp_min_(self, min: _Number) -> Tensor:
         """Values not below min; NaN stays."""
     def clip(self, min: _Number | None = None, max: _Number | None = None, *, out: Tensor | None = None) -> Tensor:
+        """Another name of clamp."""
+    def clip_(self, min: _Number | None = None, max: _Number | None = None) -> Tensor:
         """Another name of clamp."""
     def clone(self, *, memory_format: Any = None, out: Tensor | None = None) -> Tensor:
         """A copy."""
@@ -261,6 +305,10 @@ class TensorMethods:
         """Division rounded towards zero or minus infinity."""
     def dot(self, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Inner product of two vectors."""
+    def elu(self, alpha: _float = 1.0, scale: _float = 1.0, input_scale: _float = 1.0, *, out: Tensor | None = None) -> Tensor:
+        """scale * self where positive, else scale * alpha * (exp(input_scale * self) - 1)."""
+    def elu_(self, alpha: _float = 1.0, scale: _float = 1.0, input_scale: _float = 1.0) -> Tensor:
+        """scale * self where positive, else scale * alpha * (exp(input_scale * self) - 1)."""
     def eq(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """self == other."""
     def eq_(self, other: Tensor | _Number) -> Tensor:
@@ -345,10 +393,26 @@ class TensorMethods:
         """x times the normal distribution function of x."""
     def gelu_(self, *, approximate: str = 'none') -> Tensor:
         """x times the normal distribution function of x."""
+    def ger(self, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """Another name of outer."""
+    def glu(self, dim: _int = -1, *, out: Tensor | None = None) -> Tensor:
+        """The first half along dim times the sigmoid of the second."""
     def gt(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """self > other."""
     def gt_(self, other: Tensor | _Number) -> Tensor:
         """self > other."""
+    def hardshrink(self, lambd: _float = 0.5, *, out: Tensor | None = None) -> Tensor:
+        """self outside of [-lambd, lambd], else 0."""
+    def hardshrink_(self, lambd: _float = 0.5) -> Tensor:
+        """self outside of [-lambd, lambd], else 0."""
+    def hardsigmoid(self, *, out: Tensor | None = None) -> Tensor:
+        """relu6(self + 3) / 6."""
+    def hardsigmoid_(self) -> Tensor:
+        """relu6(self + 3) / 6."""
+    def hardswish(self, *, out: Tensor | None = None) -> Tensor:
+        """self * relu6(self + 3) / 6."""
+    def hardswish_(self) -> Tensor:
+        """self * relu6(self + 3) / 6."""
     def hardtanh(self, min_val: _Number = -1, max_val: _Number = 1, *, out: Tensor | None = None) -> Tensor:
         """Values limited to [min_val, max_val]; no gradient at the ends."""
     def hardtanh_(self, min_val: _Number = -1, max_val: _Number = 1) -> Tensor:
@@ -365,12 +429,18 @@ class TensorMethods:
         """Slices added to dim at a vector of indices; duplicates add up."""
     def index_copy(self, dim: _int, index: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Slices of dim at a vector of indices replaced by source's."""
+    def index_copy_(self, dim: _int, index: Tensor, source: Tensor) -> Tensor:
+        """Slices of dim at a vector of indices replaced by source's."""
     def index_fill(self, dim: _int, index: Tensor, value: _Number, *, out: Tensor | None = None) -> Tensor:
+        """Slices of dim at a vector of indices filled with a number."""
+    def index_fill_(self, dim: _int, index: Tensor, value: _Number) -> Tensor:
         """Slices of dim at a vector of indices filled with a number."""
     def index_put(self, indices: Sequence[Tensor | None], values: Tensor, accumulate: _bool = False, *, out: Tensor | None = None) -> Tensor:
         """Values written (or added) at index tensors; added duplicates add up."""
     def index_select(self, dim: _int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Slices of dim at a vector of indices."""
+    def inner(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """Products summed over the last dimension of both."""
     def isclose(self, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False, *, out: Tensor | None = None) -> Tensor:
         """Where |self - other| <= atol + rtol * |other|, or both are equal."""
     def isfinite(self, *, out: Tensor | None = None) -> Tensor:
@@ -389,12 +459,18 @@ class TensorMethods:
         """True where the imaginary part is 0."""
     def isreal_(self) -> Tensor:
         """True where the imaginary part is 0."""
+    def kron(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """The Kronecker product."""
     def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False, *, out: tuple[Tensor, Tensor] | None = None) -> _kthvalue_results:
         """The k-th smallest value along dim and where it is."""
     def le(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """self <= other."""
     def le_(self, other: Tensor | _Number) -> Tensor:
         """self <= other."""
+    def leaky_relu(self, negative_slope: _float = 0.01, *, out: Tensor | None = None) -> Tensor:
+        """self where positive, else negative_slope * self."""
+    def leaky_relu_(self, negative_slope: _float = 0.01) -> Tensor:
+        """self where positive, else negative_slope * self."""
     def lerp(self, end: Tensor | _Number, weight: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """self + weight * (end - self)."""
     def lerp_(self, end: Tensor | _Number, weight: Tensor | _Number) -> Tensor:
@@ -441,6 +517,10 @@ class TensorMethods:
         """True where exactly one is nonzero."""
     def logical_xor_(self, other: Tensor | _Number) -> Tensor:
         """True where exactly one is nonzero."""
+    def logsigmoid(self, *, out: Tensor | None = None) -> Tensor:
+        """log(sigmoid(self)) without overflow."""
+    def logsigmoid_(self) -> Tensor:
+        """log(sigmoid(self)) without overflow."""
     def logsumexp(self, dim: _int | Sequence[_int], keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
         """log(sum(exp(self))) without overflow."""
     def lt(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
@@ -452,6 +532,8 @@ class TensorMethods:
     def masked_fill_(self, mask: Tensor | _Number, value: Tensor | _Number) -> Tensor:
         """value where mask is true, else self."""
     def masked_scatter(self, mask: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """Elements where mask is true replaced by source's, in order."""
+    def masked_scatter_(self, mask: Tensor, source: Tensor) -> Tensor:
         """Elements where mask is true replaced by source's, in order."""
     def masked_select(self, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
         """The elements where mask is true, as a vector."""
@@ -491,6 +573,10 @@ class TensorMethods:
         """The smaller value; NaN if either is NaN."""
     def minimum_(self, other: Tensor | _Number) -> Tensor:
         """The smaller value; NaN if either is NaN."""
+    def mish(self, *, out: Tensor | None = None) -> Tensor:
+        """self * tanh(softplus(self))."""
+    def mish_(self) -> Tensor:
+        """self * tanh(softplus(self))."""
     def mm(self, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Product of two matrices."""
     def movedim(self, source: _int | Sequence[_int], destination: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
@@ -539,6 +625,8 @@ class TensorMethods:
         """self to the power exponent."""
     def pow_(self, exponent: Tensor | _Number) -> Tensor:
         """self to the power exponent."""
+    def prelu(self, weight: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """self where positive, else weight * self, with one weight or one a channel (dimension 1)."""
     def prod(self, dim: _int | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
         """Product of elements."""
     def reciprocal(self, *, out: Tensor | None = None) -> Tensor:
@@ -601,6 +689,10 @@ class TensorMethods:
         """Values added along dim at the indices given for each position."""
     def select(self, dim: _int, index: _int) -> Tensor:
         """One index of a dimension."""
+    def selu(self, *, out: Tensor | None = None) -> Tensor:
+        """ELU with the scales that keep mean 0 and variance 1 from layer to layer."""
+    def selu_(self) -> Tensor:
+        """ELU with the scales that keep mean 0 and variance 1 from layer to layer."""
     def sigmoid(self, *, out: Tensor | None = None) -> Tensor:
         """1 / (1 + exp(-self))."""
     def sigmoid_(self) -> Tensor:
@@ -629,6 +721,16 @@ class TensorMethods:
         """A range of a dimension."""
     def softmax(self, dim: _int, dtype: DType | type | None = None, *, out: Tensor | None = None) -> Tensor:
         """exp(self) normalised to sum 1 along dim."""
+    def softplus(self, beta: _float = 1.0, threshold: _float = 20.0, *, out: Tensor | None = None) -> Tensor:
+        """log(1 + exp(beta * self)) / beta; self where beta * self is above threshold."""
+    def softplus_(self, beta: _float = 1.0, threshold: _float = 20.0) -> Tensor:
+        """log(1 + exp(beta * self)) / beta; self where beta * self is above threshold."""
+    def softshrink(self, lambd: _float = 0.5, *, out: Tensor | None = None) -> Tensor:
+        """self moved towards 0 by lambd, and 0 in between."""
+    def softsign(self, *, out: Tensor | None = None) -> Tensor:
+        """self / (1 + abs(self))."""
+    def softsign_(self) -> Tensor:
+        """self / (1 + abs(self))."""
     def sort(self, dim: _int = -1, descending: _bool = False, *, stable: _bool = False, out: tuple[Tensor, Tensor] | None = None) -> _sort_results:
         """Values along dim in stable order, and where they were."""
     def split(self, split_size: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
@@ -699,6 +801,16 @@ class TensorMethods:
         """Hyperbolic tangent."""
     def tanh_(self) -> Tensor:
         """Hyperbolic tangent."""
+    def tanhshrink(self, *, out: Tensor | None = None) -> Tensor:
+        """self - tanh(self)."""
+    def tanhshrink_(self) -> Tensor:
+        """self - tanh(self)."""
+    def tensordot(self, other: Tensor, dims: Any = 2, *, out: Tensor | None = None) -> Tensor:
+        """The products of all elements, summed over pairs of dimensions."""
+    def threshold(self, threshold: _Number, value: _Number, *, out: Tensor | None = None) -> Tensor:
+        """self where above threshold, else value."""
+    def threshold_(self, threshold: _Number, value: _Number) -> Tensor:
+        """self where above threshold, else value."""
     @overload
     def tile(self, dims: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
         """Copies of the whole side by side; missing counts are 1."""
@@ -713,7 +825,11 @@ class TensorMethods:
         """Two dimensions swapped."""
     def tril(self, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
         """The lower triangle; the rest is 0."""
+    def tril_(self, diagonal: _int = 0) -> Tensor:
+        """The lower triangle; the rest is 0."""
     def triu(self, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
+        """The upper triangle; the rest is 0."""
+    def triu_(self, diagonal: _int = 0) -> Tensor:
         """The upper triangle; the rest is 0."""
     def trunc(self, *, out: Tensor | None = None) -> Tensor:
         """Rounded towards zero."""
@@ -745,6 +861,8 @@ class TensorMethods:
     @overload
     def var_mean(self, *dim: _int) -> _var_mean_results:
         """Variance with Bessel's correction (or another one), and the mean."""
+    def vdot(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """Inner product of two vectors, the first one conjugated."""
     @overload
     def view(self, size: _int | Sequence[_int]) -> Tensor:
         """The same elements in another shape, without a copy."""

@@ -37,6 +37,54 @@ tensor([1.1232, 1.8946, 1.6892, 1.4750])
 >>> x.acosh_()
 tensor([1.1232, 1.8946, 1.6892, 1.4750])
 """,
+    "adaptive_avg_pool1d": """\
+>>> import tensorx
+>>> tensorx.adaptive_avg_pool1d(tensorx.ones(2, 3, 7), (3,))
+tensor([[[1., 1., 1.],
+         [1., 1., 1.],
+         [1., 1., 1.]],
+<BLANKLINE>
+        [[1., 1., 1.],
+         [1., 1., 1.],
+         [1., 1., 1.]]])
+""",
+    "adaptive_avg_pool2d": """\
+>>> import tensorx
+>>> tensorx.adaptive_avg_pool2d(tensorx.ones(2, 3, 7, 6), (3, 2)).shape
+tensorx.Size([2, 3, 3, 2])
+""",
+    "adaptive_avg_pool3d": """\
+>>> import tensorx
+>>> tensorx.adaptive_avg_pool3d(tensorx.ones(2, 3, 7, 6, 5), (3, 2, 4)).shape
+tensorx.Size([2, 3, 3, 2, 4])
+""",
+    "adaptive_max_pool1d": """\
+>>> import tensorx
+>>> tensorx.adaptive_max_pool1d(tensorx.ones(2, 3, 7), (3,))
+torch.return_types.adaptive_max_pool1d(values=tensor([[[1., 1., 1.],
+         [1., 1., 1.],
+         [1., 1., 1.]],
+<BLANKLINE>
+        [[1., 1., 1.],
+         [1., 1., 1.],
+         [1., 1., 1.]]]), indices=tensor([[[0, 2, 4],
+         [0, 2, 4],
+         [0, 2, 4]],
+<BLANKLINE>
+        [[0, 2, 4],
+         [0, 2, 4],
+         [0, 2, 4]]]))
+""",
+    "adaptive_max_pool2d": """\
+>>> import tensorx
+>>> [y.shape for y in tensorx.adaptive_max_pool2d(tensorx.ones(2, 3, 7, 6), (3, 2))]
+[tensorx.Size([2, 3, 3, 2]), tensorx.Size([2, 3, 3, 2])]
+""",
+    "adaptive_max_pool3d": """\
+>>> import tensorx
+>>> [y.shape for y in tensorx.adaptive_max_pool3d(tensorx.ones(2, 3, 7, 6, 5), (3, 2, 4))]
+[tensorx.Size([2, 3, 3, 2, 4]), tensorx.Size([2, 3, 3, 2, 4])]
+""",
     "add": """\
 >>> import tensorx
 >>> tensorx.add(tensorx.tensor([-2., 2., 0.5, -0.5]), tensorx.tensor([-0.5, -1.5, 2., 0.5]))
@@ -50,6 +98,21 @@ tensor([-3.0000, -1.0000,  4.5000,  0.5000])
 >>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
 >>> x.add_(tensorx.tensor([-0.5, -1.5, 2., 0.5]))
 tensor([-2.5000,  0.5000,  2.5000,  0.0000])
+""",
+    "addbmm": """\
+>>> import tensorx
+>>> tensorx.addbmm(tensorx.ones(3, 5), tensorx.ones(2, 3, 4), tensorx.ones(2, 4, 5))
+tensor([[9., 9., 9., 9., 9.],
+        [9., 9., 9., 9., 9.],
+        [9., 9., 9., 9., 9.]])
+""",
+    "addbmm_": """\
+>>> import tensorx
+>>> x = tensorx.ones(3, 5)
+>>> x.addbmm_(tensorx.ones(2, 3, 4), tensorx.ones(2, 4, 5))
+tensor([[9., 9., 9., 9., 9.],
+        [9., 9., 9., 9., 9.],
+        [9., 9., 9., 9., 9.]])
 """,
     "addcdiv": """\
 >>> import tensorx
@@ -90,6 +153,34 @@ tensor([[ 0.5000, -3.2000,  1.3500, -0.4500],
 tensor([[-0.8000, -0.8000, -0.8000, -0.8000, -0.8000],
         [ 2.8000,  2.8000,  2.8000,  2.8000,  2.8000],
         [ 1.0000,  1.0000,  1.0000,  1.0000,  1.0000]])
+""",
+    "addmv": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-1.5, 1.5, 0.])
+>>> tensorx.addmv(x, tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]]), tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([ 4.7500, -6.2500,  3.4500])
+""",
+    "addmv_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-1.5, 1.5, 0.])
+>>> x.addmv_(tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]]), tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([ 4.7500, -6.2500,  3.4500])
+""",
+    "addr": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.addr(x, tensorx.tensor([-1.5, 1.5, 0.]), tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([[ 0.5000, -3.2000,  1.3500, -0.4500],
+        [-1.8000,  0.9000,  0.9500,  1.7500],
+        [-0.7000,  1.6000, -1.6000,  0.7000]])
+""",
+    "addr_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> x.addr_(tensorx.tensor([-1.5, 1.5, 0.]), tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([[ 0.5000, -3.2000,  1.3500, -0.4500],
+        [-1.8000,  0.9000,  0.9500,  1.7500],
+        [-0.7000,  1.6000, -1.6000,  0.7000]])
 """,
     "all": """\
 >>> import tensorx
@@ -215,6 +306,27 @@ tensor([-0.5493,  0.5493,  0.2027, -0.2027])
 >>> x.atanh_()
 tensor([-0.5493,  0.5493,  0.2027, -0.2027])
 """,
+    "avg_pool1d": """\
+>>> import tensorx
+>>> tensorx.avg_pool1d(tensorx.ones(2, 3, 7), 2)
+tensor([[[1., 1., 1.],
+         [1., 1., 1.],
+         [1., 1., 1.]],
+<BLANKLINE>
+        [[1., 1., 1.],
+         [1., 1., 1.],
+         [1., 1., 1.]]])
+""",
+    "avg_pool2d": """\
+>>> import tensorx
+>>> tensorx.avg_pool2d(tensorx.ones(2, 3, 7, 6), 2).shape
+tensorx.Size([2, 3, 3, 3])
+""",
+    "avg_pool3d": """\
+>>> import tensorx
+>>> tensorx.avg_pool3d(tensorx.ones(2, 3, 7, 6, 5), 2).shape
+tensorx.Size([2, 3, 3, 3, 2])
+""",
     "baddbmm": """\
 >>> import tensorx
 >>> tensorx.baddbmm(tensorx.ones(2, 3, 5), tensorx.ones(2, 3, 4), tensorx.ones(2, 4, 5)).shape
@@ -322,6 +434,14 @@ tensor([-2.,  2.,  1., -0.])
 >>> x.ceil_()
 tensor([-2.,  2.,  1., -0.])
 """,
+    "celu": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.celu(x)
+tensor([[-0.9179, -0.1813,  2.1000, -0.6988],
+        [ 1.2000, -0.8775,  0.2000,  2.5000],
+        [-0.5034,  1.6000, -0.7981,  0.7000]])
+""",
     "chunk": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.8], [0.8, 2.5], [-1.4, 0.3], [1.9, -1.9], [-0.3, 1.4]])
@@ -387,6 +507,14 @@ tensor([[1.0000, 1.0000, 2.1000, 1.0000],
 >>> import tensorx
 >>> x = tensorx.tensor([[2.5, 0.9, 2.1, 0.5], [1.6, 2.8, 1.2, 2.3], [0.7, 1.8, 0.2, 1.4]])
 >>> tensorx.clip(x, 0, 2)
+tensor([[2.0000, 0.9000, 2.0000, 0.5000],
+        [1.6000, 2.0000, 1.2000, 2.0000],
+        [0.7000, 1.8000, 0.2000, 1.4000]])
+""",
+    "clip_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[2.5, 0.9, 2.1, 0.5], [1.6, 2.8, 1.2, 2.3], [0.7, 1.8, 0.2, 1.4]])
+>>> x.clip_(0, 2)
 tensor([[2.0000, 0.9000, 2.0000, 0.5000],
         [1.6000, 2.0000, 1.2000, 2.0000],
         [0.7000, 1.8000, 0.2000, 1.4000]])
@@ -597,6 +725,22 @@ tensor([ 4.0000, -1.3333,  0.2500, -1.0000])
 >>> import tensorx
 >>> tensorx.dot(tensorx.tensor([-2., 2., 0.5, -0.5]), tensorx.tensor([-2., 2., 0.5, -0.5]))
 tensor(8.5000)
+""",
+    "elu": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.elu(x)
+tensor([[-0.9179, -0.1813,  2.1000, -0.6988],
+        [ 1.2000, -0.8775,  0.2000,  2.5000],
+        [-0.5034,  1.6000, -0.7981,  0.7000]])
+""",
+    "elu_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> x.elu_()
+tensor([[-0.9179, -0.1813,  2.1000, -0.6988],
+        [ 1.2000, -0.8775,  0.2000,  2.5000],
+        [-0.5034,  1.6000, -0.7981,  0.7000]])
 """,
     "embedding": """\
 >>> import tensorx
@@ -828,6 +972,21 @@ tensor([[-0.0155, -0.0841,  2.0625, -0.1381],
         [ 1.0619, -0.0375,  0.1159,  2.4845],
         [-0.1694,  1.5123, -0.0877,  0.5306]])
 """,
+    "ger": """\
+>>> import tensorx
+>>> tensorx.ger(tensorx.tensor([-0.8, 1.7, 0.4]), tensorx.tensor([2., 1., -0.1, -1.1]))
+tensor([[-1.6000, -0.8000,  0.0800,  0.8800],
+        [ 3.4000,  1.7000, -0.1700, -1.8700],
+        [ 0.8000,  0.4000, -0.0400, -0.4400]])
+""",
+    "glu": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.glu(x)
+tensor([[-2.2273, -0.0463],
+        [ 0.6598, -1.9407],
+        [-0.1176,  1.0691]])
+""",
     "gt": """\
 >>> import tensorx
 >>> tensorx.gt(tensorx.tensor([-2., 2., 0.5, -0.5]), tensorx.tensor([-0.5, -1.5, 2., 0.5]))
@@ -839,21 +998,59 @@ tensor([False,  True, False, False])
 >>> x.gt_(tensorx.tensor([-0.5, -1.5, 2., 0.5]))
 tensor([0., 1., 0., 0.])
 """,
+    "hardshrink": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.hardshrink(x)
+tensor([[-2.5000,  0.0000,  2.1000, -1.2000],
+        [ 1.2000, -2.1000,  0.0000,  2.5000],
+        [-0.7000,  1.6000, -1.6000,  0.7000]])
+""",
+    "hardshrink_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> x.hardshrink_()
+tensor([[-2.5000,  0.0000,  2.1000, -1.2000],
+        [ 1.2000, -2.1000,  0.0000,  2.5000],
+        [-0.7000,  1.6000, -1.6000,  0.7000]])
+""",
+    "hardsigmoid": """\
+>>> import tensorx
+>>> tensorx.hardsigmoid(tensorx.tensor([-3., 3., 1., -1.]))
+tensor([0.0000, 1.0000, 0.6667, 0.3333])
+""",
+    "hardsigmoid_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-3., 3., 1., -1.])
+>>> x.hardsigmoid_()
+tensor([0.0000, 1.0000, 0.6667, 0.3333])
+""",
+    "hardswish": """\
+>>> import tensorx
+>>> tensorx.hardswish(tensorx.tensor([-3., 3., 1., -1.]))
+tensor([-0.0000,  3.0000,  0.6667, -0.3333])
+""",
+    "hardswish_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-3., 3., 1., -1.])
+>>> x.hardswish_()
+tensor([-0.0000,  3.0000,  0.6667, -0.3333])
+""",
     "hardtanh": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
->>> tensorx.hardtanh(x)
-tensor([[-1.0000, -0.2000,  1.0000, -1.0000],
-        [ 1.0000, -1.0000,  0.2000,  1.0000],
-        [-0.7000,  1.0000, -1.0000,  0.7000]])
+>>> tensorx.hardtanh(x, 0, 1)
+tensor([[0.0000, 0.0000, 1.0000, 0.0000],
+        [1.0000, 0.0000, 0.2000, 1.0000],
+        [0.0000, 1.0000, 0.0000, 0.7000]])
 """,
     "hardtanh_": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
->>> x.hardtanh_()
-tensor([[-1.0000, -0.2000,  1.0000, -1.0000],
-        [ 1.0000, -1.0000,  0.2000,  1.0000],
-        [-0.7000,  1.0000, -1.0000,  0.7000]])
+>>> x.hardtanh_(0, 1)
+tensor([[0.0000, 0.0000, 1.0000, 0.0000],
+        [1.0000, 0.0000, 0.2000, 1.0000],
+        [0.0000, 1.0000, 0.0000, 0.7000]])
 """,
     "hstack": """\
 >>> import tensorx
@@ -912,10 +1109,26 @@ tensor([[-2.5000, -0.2000,  2.0000, -2.0000],
         [ 1.2000, -2.1000,  0.5000,  1.5000],
         [-0.7000,  1.6000, -1.5000, -0.5000]])
 """,
+    "index_copy_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> x.index_copy_(1, tensorx.tensor([3, 2]), tensorx.tensor([[-2., 2.], [1.5, 0.5], [-0.5, -1.5]]))
+tensor([[-2.5000, -0.2000,  2.0000, -2.0000],
+        [ 1.2000, -2.1000,  0.5000,  1.5000],
+        [-0.7000,  1.6000, -1.5000, -0.5000]])
+""",
     "index_fill": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
 >>> tensorx.index_fill(x, 1, tensorx.tensor([3, 2]), 2)
+tensor([[-2.5000, -0.2000,  2.0000,  2.0000],
+        [ 1.2000, -2.1000,  2.0000,  2.0000],
+        [-0.7000,  1.6000,  2.0000,  2.0000]])
+""",
+    "index_fill_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> x.index_fill_(1, tensorx.tensor([3, 2]), 2)
 tensor([[-2.5000, -0.2000,  2.0000,  2.0000],
         [ 1.2000, -2.1000,  2.0000,  2.0000],
         [-0.7000,  1.6000,  2.0000,  2.0000]])
@@ -945,6 +1158,11 @@ tensor([[-2.5000, -0.2000,  2.1000, -1.2000],
         [ 1.2000, -2.1000,  0.2000,  2.5000],
         [-2.5000, -0.2000,  2.1000, -1.2000],
         [-0.7000,  1.6000, -1.6000,  0.7000]])
+""",
+    "inner": """\
+>>> import tensorx
+>>> tensorx.inner(tensorx.tensor([-2., 2., 0.5, -0.5]), tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor(8.5000)
 """,
     "isclose": """\
 >>> import tensorx
@@ -998,6 +1216,12 @@ tensor([True, True, True, True])
 >>> x.isreal_()
 tensor([1., 1., 1., 1.])
 """,
+    "kron": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]])
+>>> tensorx.kron(x, tensorx.tensor([[-2., 2.], [1.5, 0.5], [-0.5, -1.5]])).shape
+tensorx.Size([6, 6])
+""",
     "kthvalue": """\
 >>> import tensorx
 >>> tensorx.kthvalue(tensorx.ones(3, 5), 2)
@@ -1021,6 +1245,22 @@ tensor([ True, False,  True,  True])
 >>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
 >>> x.le_(tensorx.tensor([-0.5, -1.5, 2., 0.5]))
 tensor([1., 0., 1., 1.])
+""",
+    "leaky_relu": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.leaky_relu(x)
+tensor([[-2.5000e-02, -2.0000e-03,  2.1000e+00, -1.2000e-02],
+        [ 1.2000e+00, -2.1000e-02,  2.0000e-01,  2.5000e+00],
+        [-7.0000e-03,  1.6000e+00, -1.6000e-02,  7.0000e-01]])
+""",
+    "leaky_relu_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> x.leaky_relu_()
+tensor([[-2.5000e-02, -2.0000e-03,  2.1000e+00, -1.2000e-02],
+        [ 1.2000e+00, -2.1000e-02,  2.0000e-01,  2.5000e+00],
+        [-7.0000e-03,  1.6000e+00, -1.6000e-02,  7.0000e-01]])
 """,
     "lerp": """\
 >>> import tensorx
@@ -1176,6 +1416,17 @@ tensor([False, False, False, False])
 >>> x.logical_xor_(tensorx.tensor([-0.5, -1.5, 2., 0.5]))
 tensor([0., 0., 0., 0.])
 """,
+    "logsigmoid": """\
+>>> import tensorx
+>>> tensorx.logsigmoid(tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([-2.1269, -0.1269, -0.4741, -0.9741])
+""",
+    "logsigmoid_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.logsigmoid_()
+tensor([-2.1269, -0.1269, -0.4741, -0.9741])
+""",
     "logsumexp": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
@@ -1217,6 +1468,14 @@ tensor([[-2.5000, -0.2000,  2.1000, -0.2000],
         [ 1.2000, -2.1000,  2.1000,  2.5000],
         [-0.7000, -1.2000, -1.6000,  0.7000]])
 """,
+    "masked_scatter_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> x.masked_scatter_(tensorx.tensor([[True, False, False, True], [False, False, True, False], [False, True, False, False]]), tensorx.tensor([-2.5, -0.2, 2.1, -1.2, 1.2, -2.1, 0.2, 2.5, -0.7, 1.6, -1.6, 0.7]))
+tensor([[-2.5000, -0.2000,  2.1000, -0.2000],
+        [ 1.2000, -2.1000,  2.1000,  2.5000],
+        [-0.7000, -1.2000, -1.6000,  0.7000]])
+""",
     "masked_select": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
@@ -1242,6 +1501,54 @@ tensor([[-2.0000,  2.0000,  2.1000, -0.5000],
 tensor(2.5000)
 >>> tensorx.max(x, 0)
 torch.return_types.max(values=tensor([1.2000, 1.6000, 2.1000, 2.5000]), indices=tensor([1, 2, 0, 1]))
+""",
+    "max_pool1d": """\
+>>> import tensorx
+>>> tensorx.max_pool1d(tensorx.ones(2, 3, 7), 2)
+tensor([[[1., 1., 1.],
+         [1., 1., 1.],
+         [1., 1., 1.]],
+<BLANKLINE>
+        [[1., 1., 1.],
+         [1., 1., 1.],
+         [1., 1., 1.]]])
+""",
+    "max_pool1d_with_indices": """\
+>>> import tensorx
+>>> tensorx.max_pool1d_with_indices(tensorx.ones(2, 3, 7), 2)
+torch.return_types.max_pool1d_with_indices(values=tensor([[[1., 1., 1.],
+         [1., 1., 1.],
+         [1., 1., 1.]],
+<BLANKLINE>
+        [[1., 1., 1.],
+         [1., 1., 1.],
+         [1., 1., 1.]]]), indices=tensor([[[0, 2, 4],
+         [0, 2, 4],
+         [0, 2, 4]],
+<BLANKLINE>
+        [[0, 2, 4],
+         [0, 2, 4],
+         [0, 2, 4]]]))
+""",
+    "max_pool2d": """\
+>>> import tensorx
+>>> tensorx.max_pool2d(tensorx.ones(2, 3, 7, 6), 2).shape
+tensorx.Size([2, 3, 3, 3])
+""",
+    "max_pool2d_with_indices": """\
+>>> import tensorx
+>>> [y.shape for y in tensorx.max_pool2d_with_indices(tensorx.ones(2, 3, 7, 6), 2)]
+[tensorx.Size([2, 3, 3, 3]), tensorx.Size([2, 3, 3, 3])]
+""",
+    "max_pool3d": """\
+>>> import tensorx
+>>> tensorx.max_pool3d(tensorx.ones(2, 3, 7, 6, 5), 2).shape
+tensorx.Size([2, 3, 3, 3, 2])
+""",
+    "max_pool3d_with_indices": """\
+>>> import tensorx
+>>> [y.shape for y in tensorx.max_pool3d_with_indices(tensorx.ones(2, 3, 7, 6, 5), 2)]
+[tensorx.Size([2, 3, 3, 3, 2]), tensorx.Size([2, 3, 3, 3, 2])]
 """,
     "maximum": """\
 >>> import tensorx
@@ -1292,6 +1599,17 @@ tensor([-2.0000, -1.5000,  0.5000, -0.5000])
 >>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
 >>> x.minimum_(tensorx.tensor([-0.5, -1.5, 2., 0.5]))
 tensor([-2.0000, -1.5000,  0.5000, -0.5000])
+""",
+    "mish": """\
+>>> import tensorx
+>>> tensorx.mish(tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([-0.2525,  1.9440,  0.3752, -0.2207])
+""",
+    "mish_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.mish_()
+tensor([-0.2525,  1.9440,  0.3752, -0.2207])
 """,
     "mm": """\
 >>> import tensorx
@@ -1426,6 +1744,14 @@ tensor([1.1180, 0.4167, 1.9000, 1.1402])
 >>> x = tensorx.tensor([0.8, 2.4, 1.9, 1.3])
 >>> x.pow_(tensorx.tensor([-0.5, -1., 1., 0.5]))
 tensor([1.1180, 0.4167, 1.9000, 1.1402])
+""",
+    "prelu": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-1.2, 0.9, -2., 0.1], [2.2, -0.7, 1.3, -1.6], [0.5, 2.6, -0.3, 1.8]])
+>>> tensorx.prelu(x, tensorx.tensor([0.5]))
+tensor([[-0.6000,  0.9000, -1.0000,  0.1000],
+        [ 2.2000, -0.3500,  1.3000, -0.8000],
+        [ 0.5000,  2.6000, -0.1500,  1.8000]])
 """,
     "prod": """\
 >>> import tensorx
@@ -1582,6 +1908,17 @@ tensor([[ 2.5000,  4.8000,  7.1000,  3.8000],
 tensor([[1., 1., 1., 1.],
         [1., 1., 1., 1.]])
 """,
+    "selu": """\
+>>> import tensorx
+>>> tensorx.selu(tensorx.tensor([1., -0., -1.5, 2.]))
+tensor([ 1.0507,  0.0000, -1.3658,  2.1014])
+""",
+    "selu_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([1., -0., -1.5, 2.])
+>>> x.selu_()
+tensor([ 1.0507,  0.0000, -1.3658,  2.1014])
+""",
     "sigmoid": """\
 >>> import tensorx
 >>> tensorx.sigmoid(tensorx.tensor([-2., 2., 0.5, -0.5]))
@@ -1662,6 +1999,39 @@ tensor([[1., 1., 1., 1.],
 tensor([[0.0211, 0.1389, 0.8516, 0.0208],
         [0.8516, 0.0208, 0.1274, 0.8403],
         [0.1274, 0.8403, 0.0211, 0.1389]])
+""",
+    "softplus": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.softplus(x)
+tensor([[0.0789, 0.5981, 2.2155, 0.2633],
+        [1.4633, 0.1155, 0.7981, 2.5789],
+        [0.4032, 1.7839, 0.1839, 1.1032]])
+""",
+    "softplus_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> x.softplus_()
+tensor([[0.0789, 0.5981, 2.2155, 0.2633],
+        [1.4633, 0.1155, 0.7981, 2.5789],
+        [0.4032, 1.7839, 0.1839, 1.1032]])
+""",
+    "softshrink": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[2.8, 1.3, 2.4, 0.9], [2., 0.5, 1.5, 2.6], [1.1, 2.2, 0.7, 1.8]])
+>>> tensorx.softshrink(x).shape
+tensorx.Size([3, 4])
+""",
+    "softsign": """\
+>>> import tensorx
+>>> tensorx.softsign(tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([-0.6667,  0.6667,  0.3333, -0.3333])
+""",
+    "softsign_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.softsign_()
+tensor([-0.6667,  0.6667,  0.3333, -0.3333])
 """,
     "sort": """\
 >>> import tensorx
@@ -1817,6 +2187,39 @@ tensor([-0.9640,  0.9640,  0.4621, -0.4621])
 >>> x.tanh_()
 tensor([-0.9640,  0.9640,  0.4621, -0.4621])
 """,
+    "tanhshrink": """\
+>>> import tensorx
+>>> tensorx.tanhshrink(tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([-1.0360,  1.0360,  0.0379, -0.0379])
+""",
+    "tanhshrink_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.tanhshrink_()
+tensor([-1.0360,  1.0360,  0.0379, -0.0379])
+""",
+    "tensordot": """\
+>>> import tensorx
+>>> tensorx.tensordot(tensorx.ones(2, 3, 4), tensorx.ones(3, 4, 5))
+tensor([[12., 12., 12., 12., 12.],
+        [12., 12., 12., 12., 12.]])
+""",
+    "threshold": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.threshold(x, 1, 2)
+tensor([[2.0000, 2.0000, 2.1000, 2.0000],
+        [1.2000, 2.0000, 2.0000, 2.5000],
+        [2.0000, 1.6000, 2.0000, 2.0000]])
+""",
+    "threshold_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> x.threshold_(1, 2)
+tensor([[2.0000, 2.0000, 2.1000, 2.0000],
+        [1.2000, 2.0000, 2.0000, 2.5000],
+        [2.0000, 1.6000, 2.0000, 2.0000]])
+""",
     "tile": """\
 >>> import tensorx
 >>> tensorx.tile(tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]]), (2,))
@@ -1851,10 +2254,22 @@ tensorx.Size([4, 3, 2])
 >>> tensorx.tril(x).shape
 tensorx.Size([3, 4])
 """,
+    "tril_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[2.8, 1.3, 2.4, 0.9], [2., 0.5, 1.5, 2.6], [1.1, 2.2, 0.7, 1.8]])
+>>> x.tril_().shape
+tensorx.Size([3, 4])
+""",
     "triu": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[2.8, 1.3, 2.4, 0.9], [2., 0.5, 1.5, 2.6], [1.1, 2.2, 0.7, 1.8]])
 >>> tensorx.triu(x).shape
+tensorx.Size([3, 4])
+""",
+    "triu_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[2.8, 1.3, 2.4, 0.9], [2., 0.5, 1.5, 2.6], [1.1, 2.2, 0.7, 1.8]])
+>>> x.triu_().shape
 tensorx.Size([3, 4])
 """,
     "trunc": """\
@@ -1920,6 +2335,11 @@ tensor(2.5317)
 >>> x = tensorx.tensor([[-1.8, 0.4, 2.6, -0.5], [1.7, -1.4, 0.8, -2.3], [-0.1, 2.1, -0.9, 1.2]])
 >>> tensorx.var_mean(x)
 torch.return_types.var_mean(var=tensor(2.5082), mean=tensor(0.1500))
+""",
+    "vdot": """\
+>>> import tensorx
+>>> tensorx.vdot(tensorx.tensor([-2., 2., 0.5, -0.5]), tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor(8.5000)
 """,
     "view": """\
 >>> import tensorx
