@@ -8,9 +8,13 @@ from .activation import (
     gelu,
     glu,
     gumbel_softmax,
+    hardtanh,
     log_softmax,
     logsigmoid,
     mish,
+    relu,
+    relu6,
+    relu_,
     selu,
     selu_,
     sigmoid,
@@ -22,6 +26,7 @@ from .activation import (
     tanh,
     tanhshrink,
 )
+from .attention import multi_head_attention_forward, scaled_dot_product_attention
 from .layer import _padding_row, conv2d, dropout, embedding, layer_norm, linear
 from .loss import _reduction, cross_entropy, mse_loss, nll_loss
 from .padding import pad
