@@ -1,5 +1,5 @@
 """Neural networks: modules, their functions, and initial values."""
 
-from . import functional, init, modules
+from . import functional, init, modules, utils
 from .modules import *  # noqa: F403  the names are listed in modules.__all__
 from .parameter import Buffer, Parameter

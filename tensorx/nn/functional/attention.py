@@ -68,10 +68,9 @@ def merged_masks(key_padding_mask: Any, attn_mask: Any, heads: int) -> list[Any]
     return masks
 
 
-def _check_shapes(
-    query: Any, key: Any, value: Any, key_padding_mask: Any, attn_mask: Any, heads: int, batch_first: bool
-) -> bool:
+def _check_shapes(inputs: Any, key_padding_mask: Any, attn_mask: Any, heads: int, batch_first: bool) -> bool:
     """Whether the inputs are batched. AssertionError, as PyTorch, for shapes that do not fit."""
+    query, key, value = inputs
     if query.dim() not in (2, 3):
         got = f"received {query.dim()}-D query tensor"
         raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but {got}")
@@ -92,7 +91,7 @@ def _check_shapes(
             f"{words}, expected `attn_mask` to be `None`, 2-D or 3-D but found {attn_mask.dim()}-D tensor instead"
         )
     time = 1 if batched and batch_first else 0
-    shape = (query.shape[time], key.shape[time])
+    shape: tuple[int, ...] = (query.shape[time], key.shape[time])
     if attn_mask.dim() == 3:
         shape = ((query.shape[1 - time] if batched else 1) * heads, *shape)
     if tuple(attn_mask.shape) != shape:
@@ -106,13 +105,15 @@ def _project(query: Any, key: Any, value: Any, weights: Any, bias: Any) -> tuple
     if not isinstance(weights, tuple):
         embed = query.shape[-1]
         if key is value and query is key:
-            return tuple(tx.linear(query, weights, bias).split(embed, -1))  # type: ignore[return-value]
+            q, k, v = tx.linear(query, weights, bias).split(embed, -1)
+            return q, k, v
         if key is value:
             first, rest = weights.split([embed, 2 * embed])
             b_first, b_rest = bias.split([embed, 2 * embed]) if bias is not None else (None, None)
-            return (tx.linear(query, first, b_first), *tx.linear(key, rest, b_rest).split(embed, -1))
+            k, v = tx.linear(key, rest, b_rest).split(embed, -1)
+            return tx.linear(query, first, b_first), k, v
         weights = tuple(weights.split(embed))
-    biases = bias.chunk(3) if bias is not None else (None,) * 3
+    biases: Any = bias.chunk(3) if bias is not None else (None,) * 3
     q, k, v = (tx.linear(x, w, b) for x, w, b in zip((query, key, value), weights, biases, strict=True))
     return q, k, v
 
@@ -156,7 +157,7 @@ def multi_head(
     width = embed // heads
     q = q.reshape(n, length, heads, width).transpose(1, 2)
     k, v = (
-        x.reshape(n, x.shape[1], heads, width).transpose(1, 2) if given is None else given.view(n, heads, *given.shape[1:])
+        x.view(n, -1, heads, width).transpose(1, 2) if given is None else given.view(n, heads, *given.shape[1:])
         for given, x in zip(static, (k, v), strict=True)
     )
     if add_zero_attn:
@@ -243,7 +244,7 @@ def checked_multi_head(inputs: Any, embed: int, heads: int, weights: Any, *rest:
     """:func:`multi_head` after its checks."""
     bias, bias_kv, zero, p, out_proj, masks, need_weights, average, is_causal, batch_first, *static = rest
     query, key, value = inputs
-    batched = _check_shapes(query, key, value, *masks, heads, batch_first)
+    batched = _check_shapes(inputs, masks[0], masks[1], heads, batch_first)
     if query.shape[-1] != embed:
         raise AssertionError(f"was expecting embedding dimension of {embed}, but got {query.shape[-1]}")
     if embed % heads:

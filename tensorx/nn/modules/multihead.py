@@ -77,7 +77,8 @@ class MultiheadAttention(Module):
                 self.register_parameter(name, None)
         self.register_parameter("in_proj_bias", make(3 * embed_dim) if bias else None)
         self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, device=device, dtype=dtype)
-        self.bias_k, self.bias_v = (make(1, 1, embed_dim), make(1, 1, embed_dim)) if add_bias_kv else (None, None)
+        self.bias_k: Any = make(1, 1, embed_dim) if add_bias_kv else None
+        self.bias_v: Any = make(1, 1, embed_dim) if add_bias_kv else None
         self._reset_parameters()
 
     def _reset_parameters(self) -> None:

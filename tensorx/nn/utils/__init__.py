@@ -1,0 +1,3 @@
+"""Helpers for modules and their parameters."""
+
+from . import rnn
