@@ -98,7 +98,6 @@ __all__ = [
     "Hardswish",
     "Hardtanh",
     "Identity",
-    "Identity",
     "LPPool1d",
     "LPPool2d",
     "LPPool3d",

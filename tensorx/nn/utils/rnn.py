@@ -42,7 +42,7 @@ class PackedSequence(_Packed):
         if batch_sizes.device.type != "cpu":
             raise ValueError(
                 "batch_sizes should always be on CPU. Instances of PackedSequence should never be created manually. "
-                "They should be instantiated by functions like pack_sequence and pack_padded_sequences in nn.utils.rnn. "
+                "They should be instantiated by functions like pack_sequence and pack_padded_sequences in nn.utils.rnn."
             )
         if unsorted_indices is None:
             unsorted_indices = invert_permutation(sorted_indices)
