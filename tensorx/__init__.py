@@ -55,6 +55,7 @@ from tensorx.ops.factories import (
     zeros,
     zeros_like,
 )
+from tensorx.ops.factorings import lu
 from tensorx.ops.interop import from_dlpack
 from tensorx.ops.methods import get_default_device, is_tensor, set_default_device
 from tensorx.ops.predicates import allclose, equal, is_complex, is_floating_point, is_nonzero, numel, result_type
@@ -81,13 +82,13 @@ from tensorx.ops.sets import unique, unique_consecutive
 from tensorx.ops.shaping import broadcast_tensors, meshgrid
 
 if _typing.TYPE_CHECKING:
-    from tensorx import data, linalg, nn, optim, utils
+    from tensorx import data, fft, linalg, nn, optim, special, utils
     from tensorx._functions import *  # noqa: F403  generated: lists its names
 
 __version__ = "0.1.0"
 
 #: Submodules that load when first named: plain tensor programs start without them.
-_LAZY = ("data", "linalg", "nn", "optim", "utils")
+_LAZY = ("data", "fft", "linalg", "nn", "optim", "special", "utils")
 #: From the table: dtypes with their aliases, and a function (and in-place form) a row.
 _FROM_TABLE = {d.name: d for d in _dtypes.ALL} | _dtypes.ALIASES | _ops.PUBLIC
 globals().update({name: value for name, value in _FROM_TABLE.items() if name not in globals()})

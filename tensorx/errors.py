@@ -70,3 +70,7 @@ class CompileError(KernelError):
 
 class GradError(TensorXError, RuntimeError):
     """Differentiation is not possible as asked."""
+
+
+class LinAlgError(TensorXError, RuntimeError):
+    """A matrix without the answer asked for: it is singular, not positive definite, or an iteration does not converge."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tensorx.errors import LinAlgError
 from tensorx.ops import namespace
 
 if TYPE_CHECKING:
     from tensorx._linalg import *  # noqa: F403  generated: lists its names
 
 globals().update(namespace("linalg"))
-__all__ = [*sorted(namespace("linalg"))]  # noqa: PLE0604  names, from the rows
+__all__ = ["LinAlgError", *sorted(namespace("linalg"))]  # noqa: PLE0604  names, from the rows

@@ -30,7 +30,7 @@ RESULTS = {
     "keep": "The result has the first operand's dtype.",
 }
 WORDS = {"b": "bool", "i": "integer", "f": "floating-point", "c": "complex"}
-NAMESPACES = ("linalg",)  # rows called linalg_solve are functions of tensorx.linalg
+NAMESPACES = ("fft", "linalg", "special")  # rows called linalg_solve are functions of tensorx.linalg
 
 
 def listed(words: Sequence[str], last: str = "and") -> str:

@@ -17,19 +17,29 @@ from tensorx.errors import ShapeError
 from tensorx.tensor import Tensor, from_host
 
 
+def hermitian(t: Tensor) -> bool:
+    """Whether a tensor holds exactly Hermitian matrices: ops of such read one triangle, rules share the gradient."""
+    if len(t._shape) < 2 or t._shape[-1] != t._shape[-2] or t._shape[-1] < 2:
+        return False
+    x = np.asarray(t._host())
+    return bool(np.array_equal(x, np.conj(np.swapaxes(x, -1, -2)))) and bool(np.any(x))
+
+
 class Differentiation:
-    """A call as a function of its floating-point tensors alone."""
+    """A call as a function of its floating-point tensors alone; of Hermitian ones along Hermitian directions."""
 
     def __init__(self, op: Any, case: Case, device: Any) -> None:
         self.op = op
         self.placed = Placed(op, case, device, "contiguous")
         self.inputs = [t for t in self.placed.tensors() if t.dtype.kind >= dtypes.FLOAT]
+        self.paired = [hermitian(t) for t in self.inputs]
         for t in self.inputs:
             t.requires_grad_()
 
     def __call__(self, *inputs: Tensor) -> Any:
         """The row's differentiable results."""
-        replaced = dict(zip(map(id, self.inputs), inputs, strict=True))
+        ready = [(x + x.mT.conj()) * 0.5 if paired else x for x, paired in zip(inputs, self.paired, strict=True)]
+        replaced = dict(zip(map(id, self.inputs), ready, strict=True))
         args, kwargs = self.placed.map(lambda t: replaced.get(id(t), t))
         results = outputs(self.op(*args, **kwargs))
         return tuple(r for r in results if r.dtype.kind >= dtypes.FLOAT)
@@ -37,6 +47,7 @@ class Differentiation:
     def grads(self, results: Any = None) -> list[Any]:
         """Gradients of all inputs for random cotangents, as arrays; None where there is none."""
         results = self(*self.inputs) if results is None else results
+        results = [r for r in results if r.requires_grad]
         rng = np.random.default_rng(5)
         cotangents = [
             from_host(rng.uniform(-1, 1, tuple(r.shape)).astype(r.dtype.np), r.dtype, r.device) for r in results
