@@ -73,4 +73,4 @@ class GradError(TensorXError, RuntimeError):
 
 
 class LinAlgError(TensorXError, RuntimeError):
-    """A matrix without the answer asked for: it is singular, not positive definite, or an iteration does not converge."""
+    """A matrix without the answer asked for: singular, not positive definite, or an iteration does not converge."""
