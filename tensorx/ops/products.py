@@ -1,4 +1,4 @@
-"""CONTRACT rows: the matmul family and convolutions."""
+"""CONTRACT rows: the matmul family."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tensorx.kernels.convolution import Window
 from tensorx.ops.families import composite, row
-from tensorx.ops.kinds.contract import CONTRACT, Convolution, Product
+from tensorx.ops.kinds.contract import CONTRACT, Product
 from tensorx.tensor import Tensor
 
 mm_ = row("_product(Tensor self, Tensor other) -> Tensor", CONTRACT, lambda a, b: Product(a, b),
@@ -97,112 +96,3 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     if 0 in x._shape:
         return matmul(x, wt) + bias
     return addmm(bias, x.reshape(-1, x._shape[-1]), wt).reshape((*lead, weight._shape[0]))
-
-
-# convolutions
-
-WINDOW = "int[] stride, int[] padding, int[] dilation, int groups"
-
-
-def _out_size(x: Tensor, w: Tensor, stride: Any, padding: Any, dilation: Any, groups: int) -> tuple[int, ...]:
-    if x._shape[1] != w._shape[1] * groups or w._shape[0] % groups:
-        raise RuntimeError(f"Given groups={groups}, weight of size {list(w._shape)}, expected input{list(x._shape)} to have {w._shape[1] * groups} channels, but got "
-                           f"{x._shape[1]} channels instead")
-    spatial = []
-    for n, k, s, p, d in zip(x._shape[2:], w._shape[2:], stride, padding, dilation, strict=True):
-        if n + 2 * p < d * (k - 1) + 1:
-            raise RuntimeError(f"Calculated padded input size per channel: ({n + 2 * p}). Kernel size: ({d * (k - 1) + 1}). Kernel size can't be greater than actual "
-                               "input size")
-        spatial.append((n + 2 * p - d * (k - 1) - 1) // s + 1)
-    return (x._shape[0], w._shape[0], *spatial)
-
-
-def _window(stride: Any, padding: Any, dilation: Any, groups: int) -> Window:
-    return Window(tuple(stride), tuple(padding), tuple(dilation), groups)
-
-
-def _forward(x: Tensor, w: Tensor, b: Tensor | None, *window: Any) -> Convolution:
-    return Convolution("forward", (x, w), _out_size(x, w, *window), _window(*window), b)
-
-
-def _forward_vjp(g: Tensor, input: Tensor, weight: Tensor, bias_meta: Any, stride: Any, padding: Any, dilation: Any, groups: int, needs: Any) -> Any:
-    at = (stride, padding, dilation, groups)
-    return (conv_data(g, weight, input._shape, *at) if needs[0] else None, conv_weight(input, g, weight._shape, *at) if needs[1] else None,
-            g.sum((0, *range(2, len(g._shape)))) if bias_meta is not None else None)
-
-
-def _ref_forward(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
-    """Straight from the definition: one kernel position and one group at a time."""
-    n, c = x.shape[0], w.shape[1]
-    outs = [(x.shape[2 + i] + 2 * padding[i] - dilation[i] * (w.shape[2 + i] - 1) - 1) // stride[i] + 1 for i in range(x.ndim - 2)]
-    x = np.pad(x, [(0, 0), (0, 0), *((p, p) for p in padding)])
-    y = np.zeros((n, w.shape[0], *outs), np.result_type(x, w))
-    for d in range(w.shape[0]):
-        group = d // (w.shape[0] // groups)
-        for at in np.ndindex(*w.shape[1:]):
-            where = tuple(slice(at[1 + i] * dilation[i], at[1 + i] * dilation[i] + (outs[i] - 1) * stride[i] + 1, stride[i]) for i in range(len(outs)))
-            y[:, d] += w[(d, *at)] * x[(slice(None), group * c + at[0], *where)]
-    return y if b is None else y + b.reshape(-1, *(1,) * len(outs))
-
-
-def _ref_adjoint(which: int) -> Any:
-    """The adjoint of the forward oracle, from its action on unit vectors."""
-    def ref(first: Any, second: Any, size: Any, *window: Any) -> Any:
-        out = np.zeros(size)
-        for at in np.ndindex(*size):
-            unit = np.zeros(size)
-            unit[at] = 1
-            y = _ref_forward(unit, second, None, *window) if which == 0 else _ref_forward(first, unit, None, *window)
-            out[at] = (y * (first if which == 0 else second)).sum()
-        return out
-    return ref
-
-
-CASES = [((2, 3, 7), (4, 3, 3), (1,), (0,), (1,), 1), ((1, 4, 6, 5), (6, 2, 3, 2), (2, 1), (1, 0), (1, 2), 2), ((1, 2, 4, 4), (2, 1, 3, 3), (1, 1), (1, 1), (1, 1), 2),
-         ((1, 2, 3, 4, 3), (2, 2, 2, 2, 2), (1, 2, 1), (0, 1, 1), (1, 1, 1), 1)]
-
-
-def _size(x: Any, w: Any, *window: Any) -> tuple[int, ...]:
-    stride, padding, dilation, _ = window
-    return (x[0], w[0], *((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in zip(x[2:], w[2:], stride, padding, dilation, strict=True)))
-
-
-convolution = row(f"convolution(Tensor input, Tensor weight, Tensor? bias, {WINDOW}) -> Tensor", CONTRACT, _forward, _forward_vjp, dtypes="f", ulp=64,
-                  ref=_ref_forward, samples=lambda t: [(t(x), t(w), t((w[0],)) if i % 2 else None, *at) for i, (x, w, *at) in enumerate(CASES)],
-                  doc="Convolution (correlation) of a batch with weights, in 1 to 3 spatial dimensions.")
-conv_data = row(f"_conv_data(Tensor grad, Tensor weight, int[] size, {WINDOW}) -> Tensor", CONTRACT,
-                lambda g, w, size, *at: Convolution("data", (g, w), tuple(size), _window(*at)),
-                lambda g, grad, weight, size, stride, padding, dilation, groups, needs: (
-                    convolution(g, weight, None, stride, padding, dilation, groups) if needs[0] else None,
-                    conv_weight(g, grad, weight._shape, stride, padding, dilation, groups) if needs[1] else None), dtypes="f", ulp=64, ref=_ref_adjoint(0),
-                samples=lambda t: [(t(_size(x, w, *at)), t(w), x, *at) for x, w, *at in CASES], doc="Gradient of convolution in its input.")
-conv_weight = row(f"_conv_weight(Tensor input, Tensor grad, int[] size, {WINDOW}) -> Tensor", CONTRACT,
-                  lambda x, g, size, *at: Convolution("weight", (x, g), tuple(size), _window(*at)),
-                  lambda g, input, grad, size, stride, padding, dilation, groups, needs: (
-                      conv_data(grad, g, input._shape, stride, padding, dilation, groups) if needs[0] else None,
-                      convolution(input, g, None, stride, padding, dilation, groups) if needs[1] else None), dtypes="f", ulp=64, ref=_ref_adjoint(1),
-                  samples=lambda t: [(t(x), t(_size(x, w, *at)), w, *at) for x, w, *at in CASES], doc="Gradient of convolution in its weights.")
-
-
-def _conv(rank: int) -> Any:
-    def conv(x: Tensor, weight: Tensor, bias: Tensor | None, stride: Any, padding: Any, dilation: Any, groups: int) -> Tensor:
-        lead = len(x._shape) == rank + 1
-        if not lead and len(x._shape) != rank + 2:
-            raise RuntimeError(f"Expected {rank + 1}D (unbatched) or {rank + 2}D (batched) input to conv{rank}d, but got input of size: {list(x._shape)}")
-        stride, dilation = _spread(stride, rank), _spread(dilation, rank)
-        x = x.unsqueeze(0) if lead else x
-        y = convolution(x, weight, bias, stride, _spread(padding, rank), dilation, groups)
-        return y.squeeze(0) if lead else y
-    return conv
-
-
-def _spread(values: Any, rank: int) -> tuple[int, ...]:
-    values = (values,) if isinstance(values, int) else tuple(values)
-    return values * rank if len(values) == 1 else values
-
-
-for _rank in (1, 2, 3):
-    composite(f"conv{_rank}d(Tensor input, Tensor weight, Tensor? bias=None, int[{_rank}] stride=1, int[{_rank}] padding=0, int[{_rank}] dilation=1, int groups=1) "
-              "-> Tensor", dtypes="f", ulp=64, ref=lambda x, w, b=None, stride=1, padding=0, dilation=1, groups=1: _ref_forward(
-                  x, w, b, _spread(stride, x.ndim - 2), _spread(padding, x.ndim - 2), _spread(dilation, x.ndim - 2), groups),
-              samples=lambda t, r=_rank: [(t((2, 2, *(5,) * r)), t((3, 2, *(3,) * r)), t((3,)), 2, 1)], doc=f"{_rank}-d convolution.")(_conv(_rank))

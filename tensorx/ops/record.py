@@ -135,7 +135,7 @@ def flat_tensors(args: Sequence[Any]) -> list[Any]:
 class Rule:
     """A gradient rule over Tensors, read once: which values it wants, by parameter name.
 
-    ``g`` is the cotangent (a tuple of them for several outputs), an output's or input's name asks for its value, ``<input>_meta`` for its
+    ``g`` is the cotangent (a tuple of them for several outputs, zeros where one is undefined; ``gs`` has None there), an output's or input's name asks for its value, ``<input>_meta`` for its
     shape and dtype only, ``needs`` for a tuple of bools (one per tensor input), any other parameter's name for its value.
     """
 
@@ -148,7 +148,7 @@ class Rule:
         names = op.schema.returns
         self.output = {(n or "out"): i for i, n in enumerate(names)} if len(names) > 1 else {"out": 0, names[0] or "out": 0}
         self.several = len(names) > 1 or op.schema.returns_list
-        known = {"g", "needs", *self.position, *self.output, *(f"{params[i].name}_meta" for i in self.inputs)}
+        known = {"g", "gs", "needs", *self.position, *self.output, *(f"{params[i].name}_meta" for i in self.inputs)}
         unknown = set(self.wants) - known
         if unknown:
             raise ValueError(f"register: the rule of '{op.name}' asks for {sorted(unknown)}; it may ask for {sorted(known)}")
@@ -211,7 +211,9 @@ class RuleNode(Node):
         for name, s in self.saved.items():
             values[name] = [v and v.unpack(self) for v in s] if isinstance(s, list) else s.unpack(self)
         rule = self.rule
-        if rule.several:
+        if "gs" in rule.wants:
+            values["gs"] = grads
+        elif rule.several:
             values["g"] = tuple(factories.zeros(m.shape, dtype=m.dtype, device=m.device) if g is None and m.dtype.kind >= FLOAT else g
                                 for g, m in zip(grads, self.out_metas, strict=True))
         else:

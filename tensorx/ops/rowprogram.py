@@ -27,6 +27,7 @@ from tensorx.tensor import Tensor, empty, wrap
 
 Ints = tuple[int, ...]
 PREFIX = "row_"
+LONG = 1 << 15  # elements of a row that are worth a launch a reduction, where one work group a row would idle a device
 
 
 def is_row(x: E.Expr) -> bool:
@@ -62,6 +63,17 @@ class RowProgram:
     def function(self) -> Callable[..., Any]:
         """The NumPy lane, compiled when it is first used."""
         return expr_numpy.compile(self.outputs, self.inputs, self.stores, len(self.scalars))
+
+    @functools.cached_property
+    def staged(self) -> Any:
+        """The same as a chain of reductions and a map."""
+        from tensorx.ops.staged import Staged
+        return Staged(self)
+
+    @functools.cached_property
+    def stageable(self) -> bool:
+        """Whether each reduction is one that a kernel's end can go on computing with; indices along the row are not."""
+        return not any("arg" in x.op[3:] or x.op == "index" for x in E.topological(self.outputs))
 
     @property
     def single(self) -> bool:
@@ -115,6 +127,9 @@ class RowProgram:
                                       self.single and not any("arg" in x.op for x in self.nodes))
         if self.single:
             self._reduce(runtime, device, ins, values, outs, sizes_k, sizes_r, k[:n], [(a, b) for a, b in zip(k[n:], r, strict=True)])
+            return
+        if self.stageable and (len(sizes_r) > 1 or (math.prod(sizes_k) < runtime.capabilities.compute_units and math.prod(sizes_r) >= LONG)):
+            self.staged.run(ins, values, shape, reduced, device, outs)
             return
         if len(sizes_r) > 1:  # the row is not one axis in memory: gather it into one first
             order = kept + reduced

@@ -23,8 +23,10 @@ from .activation import (
     tanhshrink,
 )
 from .attention import multi_head_attention_forward, scaled_dot_product_attention
-from .layer import _padding_row, conv2d, dropout, embedding, layer_norm, linear
+from .conv import conv1d, conv2d, conv3d, conv_tbc, conv_transpose1d, conv_transpose2d, conv_transpose3d
+from .layer import _padding_row, dropout, embedding, linear
 from .loss import _reduction, cross_entropy, mse_loss, nll_loss
+from .normalization import batch_norm, group_norm, instance_norm, layer_norm, local_response_norm, normalize, rms_norm
 from .padding import pad
 from .piecewise import (
     hardshrink,

@@ -1,4 +1,4 @@
-"""Functions with weights, dropout and normalisation."""
+"""Functions with weights, and dropout."""
 
 from __future__ import annotations
 
@@ -76,58 +76,3 @@ def _renorm_rows(weight: Any, input: Any, max_norm: float, norm_type: float) -> 
     found = weight[rows]
     norm = found.abs().pow(norm_type).sum(1, keepdim=True).pow(1 / norm_type)
     weight[rows] = tx.where(norm > max_norm, found * (max_norm / (norm + 1e-7)), found)
-
-
-def layer_norm(input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
-    """Normalise the last dimensions (of sizes ``normalized_shape``) to mean 0 and variance 1, then scale and shift.
-
-    Example:
-        >>> import tensorx as tx
-        >>> tx.nn.functional.layer_norm(tx.tensor([[1.0, 2.0, 4.0]]), (3,))
-        tensor([[-1.0690, -0.2673,  1.3363]])
-    """
-    return tx.layer_norm(input, normalized_shape, weight, bias, eps)
-
-
-def conv2d(
-    input: Any,
-    weight: Any,
-    bias: Any = None,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
-    groups: int = 1,
-) -> Any:
-    """Cross-correlate (N, C, H, W) or (C, H, W) with weight (out, C / groups, kh, kw).
-
-    ``padding`` is a number, one for each dimension, 'valid' (none) or 'same' (as large an output as the input).
-
-    Example:
-        >>> import tensorx as tx
-        >>> tx.nn.functional.conv2d(tx.ones(1, 1, 3, 3), tx.ones(1, 1, 2, 2), padding="same")
-        tensor([[[[4., 4., 2.],
-                  [4., 4., 2.],
-                  [2., 2., 1.]]]])
-    """
-    return _convolve(tx.conv2d, 2, input, weight, bias, stride, padding, dilation, groups)
-
-
-def _convolve(
-    op: Any, ndim: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
-) -> Any:
-    """``op`` with 'same' and 'valid' spelled out."""
-    if not isinstance(padding, str):
-        return op(input, weight, bias, stride, padding, dilation, groups)
-    if padding == "valid":
-        return op(input, weight, bias, stride, 0, dilation, groups)
-    strides, dilations = (tuple(v) if isinstance(v, (tuple, list)) else (v,) * ndim for v in (stride, dilation))
-    if padding != "same":
-        raise RuntimeError(f"conv{ndim}d: argument 'padding' must be a number, 'same' or 'valid'; got '{padding}'.")
-    if any(s != 1 for s in strides):
-        raise RuntimeError("padding='same' is not supported for strided convolutions")
-    totals = [d * (k - 1) for d, k in zip(dilations, weight.shape[2:])]
-    out = op(input, weight, bias, 1, [total - total // 2 for total in totals], dilation, groups)
-    for dim, total in enumerate(totals, start=-ndim):
-        if total % 2:  # an odd total pads one more behind than before: padded alike, the first output is one too many
-            out = out.narrow(dim, 1, out.size(dim) - 1)
-    return out

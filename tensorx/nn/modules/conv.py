@@ -21,9 +21,13 @@ def _tuple(value: Any, n: int) -> tuple[int, ...]:
 
 
 class _ConvNd(Module):
-    """What the convolutions share: their settings, weights of shape (out, in / groups, *kernel), and repr."""
+    """What the convolutions share: their settings, weights, and repr.
+
+    Weights have shape (out, in / groups, *kernel), of transposed convolutions (in, out / groups, *kernel).
+    """
 
     ndim: int
+    transposed = False
 
     def __init__(
         self,
@@ -38,6 +42,7 @@ class _ConvNd(Module):
         padding_mode: str,
         device: Any = None,
         dtype: Any = None,
+        output_padding: Any = 0,
     ) -> None:
         super().__init__()
         self._check(in_channels, out_channels, stride, padding, groups, padding_mode)
@@ -49,11 +54,15 @@ class _ConvNd(Module):
         )
         self.kernel_size, self.stride, self.dilation = (_tuple(v, self.ndim) for v in (kernel_size, stride, dilation))
         self.padding = padding if isinstance(padding, str) else _tuple(padding, self.ndim)
-        self.transposed, self.output_padding = False, (0,) * self.ndim
-        shape = (out_channels, in_channels // groups, *self.kernel_size)
-        self.weight = Parameter(tx.empty(shape, device=device, dtype=dtype))
+        self.output_padding = _tuple(output_padding, self.ndim)
+        self.weight = Parameter(tx.empty(self._weight_shape(), device=device, dtype=dtype))
         self.register_parameter("bias", Parameter(tx.empty(out_channels, device=device, dtype=dtype)) if bias else None)
         self.reset_parameters()
+
+    def _weight_shape(self) -> tuple[int, ...]:
+        if self.transposed:
+            return (self.in_channels, self.out_channels // self.groups, *self.kernel_size)
+        return (self.out_channels, self.in_channels // self.groups, *self.kernel_size)
 
     @staticmethod
     def _check(ins: int, outs: int, stride: Any, padding: Any, groups: int, padding_mode: str) -> None:
@@ -99,16 +108,8 @@ class _ConvNd(Module):
         return text + (f", padding_mode={self.padding_mode}" if self.padding_mode != "zeros" else "")
 
 
-class Conv2d(_ConvNd):
-    """Cross-correlation of (N, C, H, W) with learned (out, C / groups, kh, kw) filters.
-
-    Example:
-        >>> import tensorx as tx
-        >>> tx.nn.Conv2d(3, 8, 3, padding=1)
-        Conv2d(3, 8, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1))
-    """
-
-    ndim = 2
+class _Convolution(_ConvNd):
+    """The constructor and forward of the convolutions that are not transposed."""
 
     def __init__(
         self,
@@ -125,6 +126,83 @@ class Conv2d(_ConvNd):
         dtype: Any = None,
     ) -> None:
         super().__init__(
+            in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, device, dtype
+        )
+
+    def forward(self, input: Any) -> Any:
+        padding: Any = self.padding
+        if self.padding_mode != "zeros":
+            input, padding = F.pad(input, self._pad_amounts(), mode=self.padding_mode), 0
+        run = (F.conv1d, F.conv2d, F.conv3d)[self.ndim - 1]
+        return run(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
+
+
+class Conv1d(_Convolution):
+    """Cross-correlation of (N, C, L) or (C, L) with learned (out, C / groups, k) filters.
+
+    ``padding`` is a number, one for each dimension, 'valid' (none) or 'same' (as large an output as the input);
+    ``padding_mode`` is 'zeros', 'reflect', 'replicate' or 'circular'.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.Conv1d(3, 8, 3, padding=1)
+        Conv1d(3, 8, kernel_size=(3,), stride=(1,), padding=(1,))
+    """
+
+    ndim = 1
+
+
+class Conv2d(_Convolution):
+    """Cross-correlation of (N, C, H, W) or (C, H, W) with learned (out, C / groups, kh, kw) filters.
+
+    ``padding`` and ``padding_mode`` are as in :class:`Conv1d`.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.Conv2d(3, 8, 3, padding=1)
+        Conv2d(3, 8, kernel_size=(3, 3), stride=(1, 1), padding=(1, 1))
+    """
+
+    ndim = 2
+
+
+class Conv3d(_Convolution):
+    """Cross-correlation of (N, C, D, H, W) or (C, D, H, W) with learned (out, C / groups, kd, kh, kw) filters.
+
+    ``padding`` and ``padding_mode`` are as in :class:`Conv1d`.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.Conv3d(1, 2, 2)(tx.ones(1, 1, 3, 3, 3)).shape
+        tensorx.Size([1, 2, 2, 2, 2])
+    """
+
+    ndim = 3
+
+
+class _ConvTransposeNd(_ConvNd):
+    """The constructor and forward of the transposed convolutions."""
+
+    transposed = True
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Any = 1,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        if padding_mode != "zeros":
+            raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
+        super().__init__(
             in_channels,
             out_channels,
             kernel_size,
@@ -136,10 +214,72 @@ class Conv2d(_ConvNd):
             padding_mode,
             device,
             dtype,
+            output_padding,
         )
 
-    def forward(self, input: Any) -> Any:
-        padding: Any = self.padding
-        if self.padding_mode != "zeros":
-            input, padding = F.pad(input, self._pad_amounts(), mode=self.padding_mode), 0
-        return F.conv2d(input, self.weight, self.bias, self.stride, padding, self.dilation, self.groups)
+    def _output_padding(self, input: Any, output_size: Any) -> tuple[int, ...]:
+        """The output padding that makes the output ``output_size`` (with or without batch and channels)."""
+        if output_size is None:
+            return self.output_padding
+        ndim, lead = self.ndim, input.dim() - self.ndim
+        sizes = list(output_size)
+        if len(sizes) == lead + ndim:
+            sizes = sizes[lead:]
+        if len(sizes) != ndim:
+            raise ValueError(
+                f"ConvTranspose{ndim}D: for {input.dim()}D input, output_size must have {ndim} or {lead + ndim} "
+                f"elements (got {len(sizes)})"
+            )
+        steps = zip(input.shape[lead:], self.stride, self.padding, self.dilation, self.kernel_size)
+        least = [(n - 1) * s - 2 * int(p) + d * (k - 1) + 1 for n, s, p, d, k in steps]
+        most = [n + s - 1 for n, s in zip(least, self.stride)]
+        if any(not low <= size <= high for low, size, high in zip(least, sizes, most)):
+            raise ValueError(
+                f"requested an output size of {output_size}, but valid sizes range from {least} to {most} "
+                f"(for an input of {input.shape[lead:]})"
+            )
+        return tuple(size - low for size, low in zip(sizes, least))
+
+    def forward(self, input: Any, output_size: Any = None) -> Any:
+        more = self._output_padding(input, output_size)
+        run = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)[self.ndim - 1]
+        return run(input, self.weight, self.bias, self.stride, self.padding, more, self.groups, self.dilation)
+
+
+class ConvTranspose1d(_ConvTransposeNd):
+    """Transposed convolution of (N, C, L) or (C, L) with learned (C, out / groups, k) filters: the adjoint of
+    :class:`Conv1d`, which enlarges by ``stride``.
+
+    ``output_padding`` lengthens the end of the output; ``forward(input, output_size)`` chooses it.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.ConvTranspose1d(3, 8, 3, stride=2)(tx.ones(1, 3, 4), output_size=(10,)).shape
+        tensorx.Size([1, 8, 10])
+    """
+
+    ndim = 1
+
+
+class ConvTranspose2d(_ConvTransposeNd):
+    """:class:`ConvTranspose1d` for (N, C, H, W) or (C, H, W).
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.ConvTranspose2d(3, 8, 2, stride=2)
+        ConvTranspose2d(3, 8, kernel_size=(2, 2), stride=(2, 2))
+    """
+
+    ndim = 2
+
+
+class ConvTranspose3d(_ConvTransposeNd):
+    """:class:`ConvTranspose1d` for (N, C, D, H, W) or (C, D, H, W).
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.ConvTranspose3d(2, 3, 2, stride=2)(tx.ones(1, 2, 2, 2, 2)).shape
+        tensorx.Size([1, 3, 4, 4, 4])
+    """
+
+    ndim = 3

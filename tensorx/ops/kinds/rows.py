@@ -1,7 +1,7 @@
 """REDUCE and ROWWISE: bodies that reduce along rows.
 
-A REDUCE row's results have one value a row (``keepdim`` decides their shape); a ROWWISE row's first result has the operand's shape. Rows run
-along ``dim`` (all axes if None), or along the trailing axes that ``normalized_shape`` names.
+A REDUCE row's results have one value a row (``keepdim`` decides their shape); a ROWWISE row's first result has the operand's shape, the others
+are statistics of the rows, in the dtype that they were computed in. Rows run along ``dim`` (all axes if None), or along the trailing axes that ``normalized_shape`` names.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ class RowKind:
         body_args, scalars = leaves(op, args, kinds, common)
         body = op.body(*body_args)
         exprs = list(body) if isinstance(body, tuple) else [body]
-        stores = [store_dtype(op, x, common, args) for x in exprs]
-        elements = [i == 0 for i in range(len(exprs))] if self.name == "ROWWISE" else [False] * len(exprs)
+        elements = [i == 0 and self.name == "ROWWISE" for i in range(len(exprs))]
+        stores = [x.dtype if self.name == "ROWWISE" and i else store_dtype(op, x, common, args) for i, x in enumerate(exprs)]
         return RowProgram(op.schema.name, exprs, [t.dtype for t in tensors], stores, scalars, elements)
 
     def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any) -> Node:
