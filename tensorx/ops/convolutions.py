@@ -104,13 +104,19 @@ weights = row(f"_convolve_weight(Tensor input, Tensor grad, int[] size, {WINDOW}
 # PyTorch's functions
 
 
-def spread(name: str, what: str, values: Any, rank: int) -> Ints:
-    """One number for each spatial dimension. RuntimeError for another count."""
+def spread(values: Any, rank: int) -> Ints:
+    """One number for each spatial dimension: a single one serves them all."""
     values = (values,) if isinstance(values, int) else tuple(values)
-    if len(values) not in (1, rank):
-        raise ShapeError(f"{name}: expected {what} to be a single integer value or a list of {rank} values to match the convolution dimensions, but got "
-                         f"{what}={list(values)}")
     return values * rank if len(values) == 1 else values
+
+
+def _numbers(name: str, what: str, values: Any, rank: int) -> Ints:
+    """`spread`, with a RuntimeError for another count."""
+    found = spread(values, rank)
+    if len(found) != rank:
+        raise ShapeError(f"{name}: expected {what} to be a single integer value or a list of {rank} values to match the convolution dimensions, but got "
+                         f"{what}={list(found)}")
+    return found
 
 
 def _check_numbers(stride: Ints, padding: Ints, output_padding: Ints, dilation: Ints, groups: int) -> None:
@@ -156,7 +162,7 @@ def convolve(name: str, x: Tensor, weight: Tensor, bias: Tensor | None, stride: 
     if rank < 1 or len(x._shape) != rank + 2:
         raise ShapeError(f"{name}: Expected {rank + 1}D (unbatched) or {rank + 2}D (batched) input to {name}, but got input of size: {list(x._shape)}")
     named = (("stride", stride), ("padding", padding), ("output_padding", output_padding), ("dilation", dilation))
-    stride, padding, output_padding, dilation = (spread(name, what, values, rank) for what, values in named)
+    stride, padding, output_padding, dilation = (_numbers(name, what, values, rank) for what, values in named)
     _check_numbers(stride, padding, output_padding, dilation, groups)
     _check_operands(name, x, weight, bias, transposed, groups)
     steps = list(zip(x._shape[2:], weight._shape[2:], padding, dilation, stride, output_padding, strict=True))
@@ -191,9 +197,9 @@ def _padded(name: str, rank: int, x: Tensor, weight: Tensor, bias: Any, stride: 
         return convolve(name, x, weight, bias, stride, 0, dilation, False, 0, groups)
     if padding != "same":
         raise RuntimeError(f"{name}: Invalid padding string: '{padding}'")
-    if any(s != 1 for s in spread(name, "stride", stride, rank)):
+    if any(s != 1 for s in _numbers(name, "stride", stride, rank)):
         raise RuntimeError("padding='same' is not supported for strided convolutions")
-    totals = [d * (k - 1) for d, k in zip(spread(name, "dilation", dilation, rank), weight._shape[2:], strict=True)]
+    totals = [d * (k - 1) for d, k in zip(_numbers(name, "dilation", dilation, rank), weight._shape[2:], strict=True)]
     out = convolve(name, x, weight, bias, 1, [total - total // 2 for total in totals], dilation, False, 0, groups)
     for dim, total in enumerate(totals, start=2):
         if total % 2:
@@ -205,17 +211,17 @@ def _np_conv(x: Any, w: Any, b: Any = None, stride: Any = 1, padding: Any = 0, d
     rank = w.ndim - 2
     if x.ndim == rank + 1:
         return _np_conv(x[None], w, b, stride, padding, dilation, groups)[0]
-    dilation = spread("", "", dilation, rank)
+    dilation = spread(dilation, rank)
     if padding == "same":
         totals = [d * (k - 1) for d, k in zip(dilation, w.shape[2:], strict=True)]
         x, padding = np.pad(x, [(0, 0), (0, 0), *((n // 2, n - n // 2) for n in totals)]), 0
     padding = 0 if padding == "valid" else padding
-    return _ref_forward(x, w, b, spread("", "", stride, rank), spread("", "", padding, rank), dilation, groups)
+    return _ref_forward(x, w, b, spread(stride, rank), spread(padding, rank), dilation, groups)
 
 
 def _np_transpose(x: Any, w: Any, b: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Any:
     rank = w.ndim - 2
-    stride, padding, dilation, more = (spread("", "", v, rank) for v in (stride, padding, dilation, output_padding))
+    stride, padding, dilation, more = (spread(v, rank) for v in (stride, padding, dilation, output_padding))
     spatial = [(n - 1) * s - 2 * p + d * (k - 1) + o + 1 for n, k, s, p, d, o in zip(x.shape[2:], w.shape[2:], stride, padding, dilation, more, strict=True)]
     return _ref_data(x, w, b, (x.shape[0], w.shape[1] * groups, *spatial), stride, padding, dilation, groups)
 
