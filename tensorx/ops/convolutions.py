@@ -104,15 +104,15 @@ weights = row(f"_convolve_weight(Tensor input, Tensor grad, int[] size, {WINDOW}
 # PyTorch's functions
 
 
-def spread(values: Any, rank: int) -> Ints:
+def per_dim(values: Any, rank: int) -> Ints:
     """One number for each spatial dimension: a single one serves them all."""
     values = (values,) if isinstance(values, int) else tuple(values)
     return values * rank if len(values) == 1 else values
 
 
 def _numbers(name: str, what: str, values: Any, rank: int) -> Ints:
-    """`spread`, with a RuntimeError for another count."""
-    found = spread(values, rank)
+    """`per_dim`, with a RuntimeError for another count."""
+    found = per_dim(values, rank)
     if len(found) != rank:
         raise ShapeError(f"{name}: expected {what} to be a single integer value or a list of {rank} values to match the convolution dimensions, but got "
                          f"{what}={list(found)}")
@@ -211,17 +211,17 @@ def _np_conv(x: Any, w: Any, b: Any = None, stride: Any = 1, padding: Any = 0, d
     rank = w.ndim - 2
     if x.ndim == rank + 1:
         return _np_conv(x[None], w, b, stride, padding, dilation, groups)[0]
-    dilation = spread(dilation, rank)
+    dilation = per_dim(dilation, rank)
     if padding == "same":
         totals = [d * (k - 1) for d, k in zip(dilation, w.shape[2:], strict=True)]
         x, padding = np.pad(x, [(0, 0), (0, 0), *((n // 2, n - n // 2) for n in totals)]), 0
     padding = 0 if padding == "valid" else padding
-    return _ref_forward(x, w, b, spread(stride, rank), spread(padding, rank), dilation, groups)
+    return _ref_forward(x, w, b, per_dim(stride, rank), per_dim(padding, rank), dilation, groups)
 
 
 def _np_transpose(x: Any, w: Any, b: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Any:
     rank = w.ndim - 2
-    stride, padding, dilation, more = (spread(v, rank) for v in (stride, padding, dilation, output_padding))
+    stride, padding, dilation, more = (per_dim(v, rank) for v in (stride, padding, dilation, output_padding))
     spatial = [(n - 1) * s - 2 * p + d * (k - 1) + o + 1 for n, k, s, p, d, o in zip(x.shape[2:], w.shape[2:], stride, padding, dilation, more, strict=True)]
     return _ref_data(x, w, b, (x.shape[0], w.shape[1] * groups, *spatial), stride, padding, dilation, groups)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorx.ops.convolutions import spread
+from tensorx.ops.convolutions import per_dim
 from tensorx.ops.families import composite
 from tensorx.ops.pooling import _ref_max, _ref_mean, avg_pool, max_pool
 from tensorx.tensor import Tensor
@@ -27,7 +27,7 @@ def out_size(n: int, kernel: int, stride: int, padding: int, dilation: int, ceil
 
 def spread(name: str, word: str, values: Any, rank: int) -> Ints:
     """A number for each dimension. RuntimeError, as PyTorch's, for another number of them."""
-    found = spread(values, rank)
+    found = per_dim(values, rank)
     if len(found) != rank:
         raise RuntimeError(f"{name}: argument '{word}' must be an int or {rank} of them; got {values!r}")
     return found
@@ -85,8 +85,8 @@ def shares(name: str, x: Tensor, rank: int, output_size: Any, channels: bool) ->
 
 
 def _window_of(x: Any, rank: int, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> tuple[Ints, ...]:
-    kernel, padding, dilation = (spread(v, rank) for v in (kernel, padding, dilation))
-    stride = spread(stride, rank) if stride else kernel
+    kernel, padding, dilation = (per_dim(v, rank) for v in (kernel, padding, dilation))
+    stride = per_dim(stride, rank) if stride else kernel
     return tuple(out_size(*at, ceil_mode) for at in zip(x.shape[-rank:], kernel, stride, padding, dilation, strict=True)), kernel, stride, padding, dilation
 
 
@@ -104,7 +104,7 @@ def _ref_avg_pool(rank: int) -> Any:
 
 
 def _ref_adaptive(rank: int, of: Any) -> Any:
-    return lambda x, output_size: of(x, spread(output_size, rank), (), (), (), *([()] if of is _ref_max else []))
+    return lambda x, output_size: of(x, per_dim(output_size, rank), (), (), (), *([()] if of is _ref_max else []))
 
 
 # rows
