@@ -15,7 +15,7 @@ from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
-from tensorx.errors import CompileError, DeviceError, OutOfMemory
+from tensorx.errors import CompileError, DeviceError, KernelError, OutOfMemory
 from tensorx.kernels.capabilities import Capabilities
 
 Buffer = Any
@@ -74,6 +74,8 @@ class Device(abc.ABC):
     capabilities: Capabilities
     #: All that decides whether a cached binary may be used: device, driver, compiler, processor features, mask.
     fingerprint: str
+    #: Whether a launch has finished when it returns: on the cpu, and everywhere under TENSORX_SYNC=1.
+    synchronous = False
 
     def open(self) -> None:  # noqa: B027  (a hook, empty by default)
         """Called by the registry, under its lock, before the first use: make here what several threads must not make
@@ -129,6 +131,21 @@ class Device(abc.ABC):
     @abc.abstractmethod
     def empty_cache(self) -> None:
         """Give the pool's free blocks back."""
+
+    def make_synchronous(self) -> None:
+        """From now on every launch is waited for, and what fails in it names the kernel."""
+        launch = self.launch
+
+        def launch_and_wait(kernel: Kernel, grid: Grid | None, args: Sequence[Any]) -> None:
+            launch(kernel, grid, args)
+            try:
+                self.synchronize()
+            except Exception as error:
+                entry = getattr(kernel, "entry", kernel)
+                text = f"launch: kernel {entry!r} failed on {self.kind}:{self.index} with {grid}: {error}"
+                raise KernelError(text) from error
+
+        self.launch, self.synchronous = launch_and_wait, True  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
         return f"<{self.kind}:{self.index} {self.name}>"

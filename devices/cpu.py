@@ -116,7 +116,7 @@ class CpuEvent:
 class Cpu(Device):
     """The host's processor."""
 
-    kind, index = "cpu", 0
+    kind, index, synchronous = "cpu", 0, True
 
     def __init__(self) -> None:
         compiler = self._compiler = cpu_compiler.find()

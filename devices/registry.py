@@ -228,6 +228,8 @@ def open(dev: device) -> Device:
                 "Hint: python -m tensorx devices"
             )
         wanted[0].open()
+        if os.environ.get("TENSORX_SYNC", "0") != "0" and not wanted[0].synchronous:
+            wanted[0].make_synchronous()
         object.__setattr__(dev, "runtime", wanted[0])
         return wanted[0]
 

@@ -214,7 +214,7 @@ def _launch(family: str, op: Op, plan: Take | Put, out: Tensor, out_strides: Int
         args += () if a == "b" else s[:-1] if a == "c" else s
     runtime.launch(build.kernel(device, spec), geometry(spec, caps, *extents), args)
     cell.launched()
-    if device.type == "cpu":
+    if runtime.synchronous:
         cell.check()
 
 
