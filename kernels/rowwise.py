@@ -1,9 +1,9 @@
 """The rowwise family: softmax, norms, variance and their gradients, as a program over one row at a time.
 
 Params: ``kept`` K; ``stages``, a tuple of (combine, name, text, code) run in order, where ``text`` assigns ``v0``
-from ``x0..``, the names of earlier stages and ``count``, and ``code`` is the accumulate dtype; ``row_body``, which
-assigns the outputs of access ``'row'``.  ``body`` assigns the other outputs at every place of the row.  An ``arg``
-stage's name is the index (i64).
+from ``x0..``, the names of earlier stages, ``count`` and ``place`` (i64), and ``code`` is the accumulate dtype;
+``row_body``, which assigns the outputs of access ``'row'``.  ``body`` assigns the other outputs at every place of the
+row.  An ``arg`` stage's name is the index (i64).
 
 Sizes: K kept, then ``m0``.  Access and strides: ``'c'`` dense along the row (K strides), ``'s'`` (or ``'e'``) K and the
 row's,
@@ -103,12 +103,17 @@ def uses(operand: Operand, text: str) -> bool:
     return re.search(rf"\b{operand.name}{side}\b", text) is not None
 
 
+def placed(text: str) -> bool:
+    """Whether a text asks for the element's place in the row."""
+    return re.search(r"\bplace\b", text) is not None
+
+
 def context(spec: KernelSpec, caps: Capabilities) -> dict[str, Any]:
     """Names that the template uses beside the common ones."""
     items = caps.dialect != "c" and not caps.cpu_like
     kept = spec.param("kept")
     return {
-        "stages": stages(spec), "kept": kept, "items": items, "uses": uses, "result": result,
+        "stages": stages(spec), "kept": kept, "items": items, "uses": uses, "placed": placed, "result": result,
         "strides": {o.name: strides(spec, o) for o in spec.operands}, "row_body": spec.param("row_body", ""),
         "group": group(spec, caps) if items else 1, "shared": shared(spec),
         "most_lanes": lanes(spec, group(spec, caps)), "columns": by_column(spec), "wide": COLUMNS,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tensorx.devices import registry
-from tensorx.errors import BadIndex, ZeroDivision
+from tensorx.errors import BadIndex, BadValue, ZeroDivision
 from tensorx.locks import Lock
 
 CODES = 1 << 12  # a cell is looked at before its codes come round again
@@ -71,11 +71,16 @@ class Cell:
 def raise_index(op: str, position: int, value: int, extent: int | str) -> None:
     """The one text for a bad index; ``extent`` may be the text of another fault (see `ops.domain`)."""
     if isinstance(extent, str):
-        raise ZeroDivision(extent)
+        raise of_text(extent)
     raise BadIndex(
         f"{op}: index {value} is out of bounds for dimension with size {extent}; got it at position {position}. "
         f"Hint: indices must be in [{-extent}, {extent})"
     )
+
+
+def of_text(text: str) -> BadValue | ZeroDivision:
+    """The error for a bad value that is no index."""
+    return ZeroDivision(text) if "ZeroDivisionError" in text else BadValue(text)
 
 
 class _PerThread(threading.local):

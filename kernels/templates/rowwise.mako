@@ -32,15 +32,21 @@ ${" ".join(f"{code} v0{suffix};" for suffix, code in how.fields if suffix != "_k
 % if how.indexed:
 ${I} v0_k = ${position};
 % endif
+% if placed(text):
+const i64 place = (i64)(${position});
+% endif
 ${text}
 </%def>\
-<%def name="element(base, at)">\
+<%def name="element(base, at, position)">\
 % for o in inputs(spec.body):
 ${T.load(o, at(o), base=o.name + base)}
 % endfor
 % for o in outs:
 ${T.declare(o)}
 % endfor
+% if placed(spec.body):
+const i64 place = (i64)(${position});
+% endif
 ${spec.body}
 % for o in outs:
 ${T.store(o, at(o), base=o.name + base)}
@@ -116,7 +122,7 @@ ${moved(o, "_r", "_q", down(o, "t"))}
 % endfor
 ${SIMD}
 for (i32 j = 0; j < len; ++j) {
-${element("_r", lambda o: down(o, "j"))}\
+${element("_r", lambda o: down(o, "j"), "t + j")}\
 }
 }
 % endif
@@ -175,7 +181,7 @@ ${result(how, name, f"{name}_acc%s")}
 if (valid) {
 % if outs:
 for (${I} t = lane; t < m0; t += lanes) {
-${element("_q", lambda o: down(o, "t"))}\
+${element("_q", lambda o: down(o, "t"), "t")}\
 }
 % endif
 % if ends:
@@ -250,7 +256,7 @@ ${moved(o, "_r", "_q", f"t * {o.name}_t0")}
 ${SIMD}
 for (i32 j = 0; j < width; ++j) {
 ${side(len(stages), spec.body, at)}\
-${element("_r", at)}\
+${element("_r", at, "t")}\
 }
 }
 % endif

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorx import dtypes
+from tensorx import dtypes, faults
 from tensorx.dtypes import INT
 from tensorx.errors import BadValue, ZeroDivision
 from tensorx.ops import expr as E
@@ -72,9 +72,24 @@ def _check_tensor(op: Any, t: Tensor, device: Any) -> None:
         if not np.all(t._array()):
             raise ZeroDivision(message(op.schema.name))
         return
-    from tensorx.ops import convert, factories
-    from tensorx.ops.kinds.index import Index, Take, take
-    mask = convert.cast(t.detach() == 0, dtypes.int32)
-    index = Index(mask, mask._get_strides(), 1, 0, fault=message(op.schema.name))
+    from tensorx.ops import convert
+    report(op, convert.cast(t.detach() == 0, dtypes.int32), message(op.schema.name))
+
+
+def report(op: Any, mask: Tensor, text: str) -> None:
+    """Raise what ``text`` says if ``mask`` (int32, zeros and ones) has a one: now on the cpu, at the next call that waits elsewhere."""
+    if mask.device.type == "cpu":
+        if mask._array().any():
+            raise faults.of_text(text)
+        return
+    from tensorx.ops.kinds.index import Index
+    walk(op, Index(mask, mask._get_strides(), 1, 0, fault=text))
+
+
+def walk(op: Any, index: Any) -> None:
+    """Look at every entry of an index operand as a kernel would: a bad one goes to the device's error cell."""
+    from tensorx.ops import factories
+    from tensorx.ops.kinds.index import Take, take
+    shape, device = index.tensor._shape, index.tensor.device
     source = factories.zeros(1, dtype=dtypes.uint8, device=device)
-    take(op, Take(source, mask._shape, (0,) * len(mask._shape), [index]), empty(mask._shape, dtypes.uint8, device))
+    take(op, Take(source, shape, (0,) * len(shape), [index]), empty(shape, dtypes.uint8, device))

@@ -53,7 +53,7 @@ def _table() -> dict[str, Intrinsic]:
 
 
 INTRINSICS = _table()
-LEAVES = ("arg", "scalar", "const", "index", "count", "acc")
+LEAVES = ("arg", "scalar", "const", "index", "place", "count", "acc")
 
 
 class Expr:
@@ -134,6 +134,11 @@ def scalar(i: int, d: dtype) -> Expr:
 def index() -> Expr:
     """The element's linear (row-major) index in the output, u64."""
     return _make("index", (), dtypes.uint64)
+
+
+def place() -> Expr:
+    """The element's place in its row, i64 (ROWWISE, and REDUCE bodies of several reductions)."""
+    return _make("place", (), dtypes.int64)
 
 
 def count(d: dtype) -> Expr:

@@ -72,6 +72,8 @@ def _text(node: E.Expr, known: dict[E.Expr, str]) -> tuple[str, bool]:
         return stem + (f"{node.attr[0]}{node.attr[1]}" if isinstance(node.attr, tuple) else str(node.attr)), True
     if node.op == "index":
         return "idx", True
+    if node.op == "place":
+        return "place", True
     if node.op == "count":
         return f"(({node.dtype.code})count)", True
     if node.op == "acc":

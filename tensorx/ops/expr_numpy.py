@@ -182,12 +182,12 @@ def _statement(node: E.Expr, names: dict[E.Expr, str], env: dict[str, Any], line
     if node.op == "const":
         env[target] = np.array(node.attr, node.dtype.np)
         return target
-    if node.op in ("index", "count"):
-        if node.op == "count":
-            lines.append(f"{target} = array(count, dt_{target})")
-            env[f"dt_{target}"], env["array"] = node.dtype.np, np.array
-            return target
+    if node.op == "index":
         return "index"
+    if node.op in ("count", "place"):
+        lines.append(f"{target} = {'array' if node.op == 'count' else 'arange'}(count, dtype=dt_{target})")
+        env[f"dt_{target}"], env["array"], env["arange"] = node.dtype.np, np.array, np.arange
+        return target
     if node.op == "scalar":
         return f"s{node.attr}"
     function: Callable[..., Any]

@@ -39,14 +39,14 @@ def per_element(outputs: Sequence[E.Expr]) -> list[bool]:
     """For each output, whether it varies along the row (it reads an input outside of any reduction)."""
     varies: dict[E.Expr, bool] = {}
     for node in E.topological(outputs):
-        varies[node] = not is_row(node) and (node.op in ("arg", "index") or any(varies[a] for a in node.args))
+        varies[node] = not is_row(node) and (node.op in ("arg", "index", "place") or any(varies[a] for a in node.args))
     return [varies[x] for x in outputs]
 
 
 class RowProgram:
     """``outputs`` over ``arg`` leaves; ``elements`` says which of them have one value an element (the others: one a row)."""
 
-    __slots__ = ("__dict__", "elements", "inputs", "kernels", "name", "nodes", "outputs", "pair", "scalars", "small", "stores")
+    __slots__ = ("__dict__", "elements", "inputs", "kernels", "name", "nodes", "outputs", "pair", "placed", "scalars", "small", "stores")
 
     def __init__(self, name: str, outputs: Sequence[E.Expr], inputs: Sequence[dtype], stores: Sequence[dtype], scalars: Sequence[dtype] = (),
                  elements: Sequence[bool] | None = None) -> None:
@@ -55,6 +55,7 @@ class RowProgram:
         self.elements = list(elements) if elements is not None else per_element(self.outputs)
         order = E.topological(self.outputs)
         self.nodes = [x for x in order if is_row(x)]
+        self.placed = any(x.op == "place" for x in order)
         self.pair = len(self.nodes) == 2 and {x.op for x in self.nodes} in ({"row_max", "row_argmax"}, {"row_min", "row_argmin"})
         self.small = NUMPY_LIMIT // max(sum(x.op not in E.LEAVES for x in order), 2)
         self.kernels: dict[Any, Any] = {}
@@ -78,7 +79,7 @@ class RowProgram:
     @property
     def single(self) -> bool:
         """Whether the reduce family can run it."""
-        return not any(self.elements) and (len(self.nodes) == 1 or self.pair)
+        return not any(self.elements) and (len(self.nodes) == 1 or self.pair) and not self.placed
 
     def run(self, ins: Sequence[Tensor], values: Sequence[Any], shape: Ints, reduced: Ints, device: registry.device,
             outs: Sequence[Tensor] | None = None) -> Sequence[Tensor]:
@@ -99,7 +100,7 @@ class RowProgram:
         order = kept + reduced
         count = math.prod(shape[i] for i in reduced)
         small = tuple(shape[i] for i in kept)
-        args = [np.ascontiguousarray(np.broadcast_to(t._array(), shape).transpose(order)).reshape(*small, count) for t in ins]
+        args = [_rows(np.broadcast_to(t._array(), shape).transpose(order), (*small, count)) for t in ins]
         result = expr_numpy.quietly(self.function, *args, *_Program.arrays(self, values), None, count)  # type: ignore[arg-type]  # same attributes
         results = result if isinstance(result, tuple) else (result,)
         inverse = np.argsort(order)
@@ -108,7 +109,7 @@ class RowProgram:
             if element:
                 r = np.broadcast_to(r, (*small, count)).reshape([shape[i] for i in order]).transpose(inverse)
             else:
-                r = np.broadcast_to(r, (*small, 1)).reshape(small)
+                r = np.broadcast_to(r[..., :1] if r.ndim else r, (*small, 1)).reshape(small)  # an operand that is one value a row comes along it
             final.append(np.asarray(r, d.np))
         if outs is None:
             return [wrap(np.array(r, order="C"), d) for r, d in zip(final, self.stores, strict=True)]
@@ -239,6 +240,11 @@ class RowProgram:
         body, row_body = (expr_kernel.emit([x for x, _ in p], [t for _, t in p], "e") if p else "" for p in pick)
         params = (("kept", kept), ("stages", tuple(stages)), ("row_body", row_body))
         return named(KernelSpec("rowwise", self.name, outs, ins, scalar_names(self.scalars), body, width, params=params))
+
+
+def _rows(a: np.ndarray[Any, Any], shape: Ints) -> np.ndarray[Any, Any]:
+    """``a`` as rows along its last axis; one value a row stays a view."""
+    return a if a.shape == shape and not a.strides[-1] else np.ascontiguousarray(a).reshape(shape)
 
 
 def row_access(kept: Ints, row: Ints | None, is_output: bool) -> str:

@@ -32,7 +32,7 @@ class RowKind:
 
     def prepare(self, op: Op) -> None:
         """Sort the parameters; read the rule once."""
-        kind = {"Tensor": TENSOR, "Scalar": "Scalar", "float": "float"}
+        kind = {"Tensor": TENSOR, "Scalar": "Scalar", "float": "float", "Seed": "Seed"}
         kinds = tuple(kind.get(p.type, "static") for p in op.schema.params)
         op.extra = (kinds, record.Rule(op) if op.differentiable else None, {p.name: i for i, p in enumerate(op.schema.params)})
 
