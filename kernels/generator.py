@@ -46,6 +46,7 @@ FAMILIES = {
     "search": "search",
     "contract": "contract",
     "pool": "pool",
+    "columns": "columns",
 }
 
 TEMPLATES = Path(__file__).parent / "templates"

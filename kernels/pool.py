@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 from . import indexing
 from .geometry import Grid, ceil_div
 from .scan import identity
-from .spec import Arg, KernelSpec, Operand, arguments, is_float
+from .spec import Arg, KernelSpec, arguments, is_float
 from .text import cast, held
 
 if TYPE_CHECKING:
@@ -81,8 +81,9 @@ def visited(spec: KernelSpec, q: int, c: str) -> str:
             f"const {index} e{q} = f{q} < v{q} ? f{q} : v{q};",
         ]
     elif not back:
-        first = Operand(f"i{q + 1}", "i64", "i64", "s")
-        coords = [*_numbered("c", spec.param("lead")), *_numbered("o", spec.param("space"))]
+        first = next(o for o in spec.inputs if o.name == f"i{q + 1}")
+        own = [f"o{i}" if i == q else "" for i in range(spec.param("space"))]
+        coords = [*_numbered("c", spec.param("lead")), *own]
         lines = [
             f"const {index} a{q} = ({index})TX_LOAD_i64({first.name}_p, {indexing.offset(first, coords)});",
             f"const {index} e{q} = a{q} + k{q};",

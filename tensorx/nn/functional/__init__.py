@@ -24,6 +24,7 @@ from .activation import (
 )
 from .attention import multi_head_attention_forward, scaled_dot_product_attention
 from .conv import conv1d, conv2d, conv3d, conv_tbc, conv_transpose1d, conv_transpose2d, conv_transpose3d
+from .fold import fold, unfold
 from .layer import _padding_row, dropout, embedding, linear
 from .loss import _reduction, cross_entropy, mse_loss, nll_loss
 from .normalization import batch_norm, group_norm, instance_norm, layer_norm, local_response_norm, normalize, rms_norm
@@ -68,4 +69,14 @@ from .pooling import (
     max_pool2d_with_indices,
     max_pool3d,
     max_pool3d_with_indices,
+)
+from .shuffling import channel_shuffle, native_channel_shuffle, pixel_shuffle, pixel_unshuffle
+from .unpooling import (
+    fractional_max_pool2d,
+    fractional_max_pool2d_with_indices,
+    fractional_max_pool3d,
+    fractional_max_pool3d_with_indices,
+    max_unpool1d,
+    max_unpool2d,
+    max_unpool3d,
 )

@@ -80,7 +80,7 @@ class Pool:
 
     def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
         """Compute."""
-        tensors = [a for a in args if isinstance(a, Tensor)]
+        tensors = record.flat_tensors(args)
         device = dispatch.device_of(op, tensors)
         d = tensors[0].dtype
         table.check_dtype(op, d)
@@ -218,7 +218,7 @@ def _launch(op: Op, plan: Pooling, outs: Sequence[Tensor]) -> None:
     all_strides += [layout.expanded_strides(t._shape, t._get_strides(), shape) for t in plan.starts]
     sizes, merged = layout.merge_axes(lead, tuple(s[: len(s) - rank] for s in all_strides), False)
     full = [(*m, *s[len(s) - rank:]) for m, s in zip(merged, all_strides, strict=True)]
-    access = tuple("c" if s[-1] == 1 else "s" for s in full)
+    access = tuple("c" if s[-1] == 1 and i < len(outs) + len(plan.operands) else "s" for i, s in enumerate(full))
     numbers = plan.numbers()
     extents = [(*sizes, *(plan.size if i < len(outs) or i >= len(outs) + len(plan.operands) else plan.visited)) for i in range(len(tensors))]
     small = all(layout.index_width(e, [s]) == "i32" for e, s in zip(extents, full, strict=True)) and all(
