@@ -73,7 +73,7 @@ weights_backward = row("_attention_weights_backward(Tensor grad, Tensor output, 
                        samples=lambda t: [(t((3, 4)), t((3, 4)), 0.5, -1)], ulp=16.0, doc="The gradient of _attention_weights in its scores.")
 
 
-def _check(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, p: float) -> None:
+def _check(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, p: float, causal: bool) -> None:
     name = "scaled_dot_product_attention"
     if not query.dtype == key.dtype == value.dtype:
         raise RuntimeError(f"{name}: Expected query, key, and value to have the same dtype, but got query.dtype: {query.dtype} key.dtype: {key.dtype} and "
@@ -86,6 +86,8 @@ def _check(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, p: fl
     if mask is not None and mask.dtype not in (dtypes.bool_, dtypes.float32, query.dtype):
         raise RuntimeError(f"{name}: Expected attn_mask dtype to be bool or float or to match query dtype, but got attn_mask.dtype: {mask.dtype} and "
                            f"query.dtype: {query.dtype} instead.")
+    if mask is not None and causal:
+        raise RuntimeError(f"{name}: Explicit attn_mask should not be set when is_causal=True")
     if not 0 <= p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
 
@@ -151,7 +153,7 @@ def _np_attention(q, k, v, attn_mask=None, dropout_p=0.0, is_causal=False, *, sc
            doc="softmax(query @ key.mT * scale + mask) @ value.")
 def attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None, dropout_p: float, is_causal: bool, scale: float | None,
               enable_gqa: bool) -> Tensor:
-    _check(query, key, value, attn_mask, dropout_p)
+    _check(query, key, value, attn_mask, dropout_p, is_causal)
     width, shape = query._shape[-1], query._shape
     query, key, value, groups = _grouped(query, key, value) if enable_gqa else (query, key, value, 1)
     if scale is None:
