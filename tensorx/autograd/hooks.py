@@ -39,11 +39,21 @@ class RemovableHandle:
             if hooks is not None:
                 hooks.pop(self.id, None)
 
+    def __reduce__(self) -> Any:  # copied or pickled with its module, it removes the hook of that copy
+        return _handle, (self.id, self._hooks(), tuple(ref() for ref in self._extra))
+
     def __enter__(self) -> RemovableHandle:
         return self
 
     def __exit__(self, *error: object) -> None:
         self.remove()
+
+
+def _handle(number: int, hooks: OrderedDict[int, Any] | None, extra: tuple[Any, ...]) -> RemovableHandle:
+    found = [OrderedDict() if d is None else d for d in (hooks, *extra)]
+    handle = RemovableHandle(found[0], extra_dict=found[1:])
+    handle.id = number
+    return handle
 
 
 def add(hooks: OrderedDict[int, Any], hook: Callable[..., Any]) -> RemovableHandle:

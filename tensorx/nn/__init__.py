@@ -2,4 +2,4 @@
 
 from . import functional, init, modules, utils
 from .modules import *  # noqa: F403  the names are listed in modules.__all__
-from .parameter import Buffer, Parameter
+from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter

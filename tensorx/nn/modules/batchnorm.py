@@ -7,8 +7,9 @@ from typing import Any
 import tensorx as tx
 from tensorx.nn import functional as F
 from tensorx.nn import init
-from tensorx.nn.parameter import Parameter
+from tensorx.nn.parameter import Parameter, UninitializedBuffer, UninitializedParameter, is_lazy
 
+from .lazy import LazyModuleMixin
 from .module import Module
 
 
@@ -209,3 +210,94 @@ class SyncBatchNorm(_BatchNorm):
         for name, child in module.named_children():
             made.add_module(name, cls.convert_sync_batchnorm(child, process_group))
         return made
+
+
+class _LazyNormBase(LazyModuleMixin, _NormBase):
+    """What the lazy batch and instance normalisations share: ``num_features`` comes from the first input."""
+
+    def __init__(
+        self,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(0, eps, momentum, False, False, device, dtype, bias=False)
+        self.affine, self.track_running_stats = affine, track_running_stats
+        kind: dict[str, Any] = {"device": device, "dtype": dtype}
+        if affine:
+            self.weight = UninitializedParameter(**kind)
+            if bias:
+                self.bias = UninitializedParameter(**kind)
+        if track_running_stats:
+            self.running_mean, self.running_var = UninitializedBuffer(**kind), UninitializedBuffer(**kind)
+            self.num_batches_tracked = tx.tensor(0, dtype=tx.int64, device=device)
+
+    def reset_parameters(self) -> None:
+        """Weight one, bias zero, running statistics as at the start, once there are any."""
+        if not self.has_uninitialized_params() and self.num_features != 0:
+            super().reset_parameters()
+
+    def initialize_parameters(self, input: Any) -> None:
+        """Parameters for inputs with the channels of ``input``."""
+        if self.has_uninitialized_params():
+            self.num_features = input.shape[1]
+            for value in (self.weight, self.bias, self.running_mean, self.running_var):
+                if is_lazy(value):
+                    value.materialize((self.num_features,))
+            self.reset_parameters()
+
+
+class LazyBatchNorm1d(_LazyNormBase, _BatchNorm):
+    """A :class:`BatchNorm1d` that takes ``num_features`` from its first input.
+
+    Example:
+        >>> import tensorx as tx
+        >>> layer = tx.nn.LazyBatchNorm1d()
+        >>> y = layer(tx.ones(2, 3))
+        >>> layer
+        BatchNorm1d(3, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
+    """
+
+    cls_to_become = BatchNorm1d
+
+    def _check_input_dim(self, input: Any) -> None:
+        _check_dims(input, 2, 3)
+
+
+class LazyBatchNorm2d(_LazyNormBase, _BatchNorm):
+    """A :class:`BatchNorm2d` that takes ``num_features`` from its first input.
+
+    Example:
+        >>> import tensorx as tx
+        >>> layer = tx.nn.LazyBatchNorm2d()
+        >>> y = layer(tx.ones(2, 3, 1, 1))
+        >>> layer
+        BatchNorm2d(3, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
+    """
+
+    cls_to_become = BatchNorm2d
+
+    def _check_input_dim(self, input: Any) -> None:
+        _check_dims(input, 4)
+
+
+class LazyBatchNorm3d(_LazyNormBase, _BatchNorm):
+    """A :class:`BatchNorm3d` that takes ``num_features`` from its first input.
+
+    Example:
+        >>> import tensorx as tx
+        >>> layer = tx.nn.LazyBatchNorm3d()
+        >>> y = layer(tx.ones(2, 3, 1, 1, 1))
+        >>> layer
+        BatchNorm3d(3, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
+    """
+
+    cls_to_become = BatchNorm3d
+
+    def _check_input_dim(self, input: Any) -> None:
+        _check_dims(input, 5)

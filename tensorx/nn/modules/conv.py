@@ -9,8 +9,9 @@ from typing import Any
 import tensorx as tx
 from tensorx.nn import functional as F
 from tensorx.nn import init
-from tensorx.nn.parameter import Parameter
+from tensorx.nn.parameter import Parameter, UninitializedParameter, is_lazy
 
+from .lazy import LazyModuleMixin
 from .module import Module
 
 PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
@@ -230,8 +231,9 @@ class _ConvTransposeNd(_ConvNd):
                 f"ConvTranspose{ndim}D: for {input.dim()}D input, output_size must have {ndim} or {lead + ndim} "
                 f"elements (got {len(sizes)})"
             )
-        steps = zip(input.shape[lead:], self.stride, self.padding, self.dilation, self.kernel_size)
-        least = [(n - 1) * s - 2 * int(p) + d * (k - 1) + 1 for n, s, p, d, k in steps]
+        padding = _tuple(self.padding, ndim)
+        steps = zip(input.shape[lead:], self.stride, padding, self.dilation, self.kernel_size)
+        least = [(n - 1) * s - 2 * p + d * (k - 1) + 1 for n, s, p, d, k in steps]
         most = [n + s - 1 for n, s in zip(least, self.stride)]
         if any(not low <= size <= high for low, size, high in zip(least, sizes, most)):
             raise ValueError(
@@ -283,3 +285,170 @@ class ConvTranspose3d(_ConvTransposeNd):
     """
 
     ndim = 3
+
+
+class _LazyConvXdMixin(LazyModuleMixin):
+    """What the lazy convolutions share: ``in_channels`` comes from the first input."""
+
+    ndim: int
+    groups: int
+    in_channels: int
+    out_channels: int
+    weight: Any
+    bias: Any
+    _weight_shape: Any
+
+    def _forget_weights(self, out_channels: int, bias: bool, device: Any, dtype: Any) -> None:
+        self.out_channels = out_channels
+        self.weight = UninitializedParameter(device=device, dtype=dtype)
+        if bias:
+            self.bias = UninitializedParameter(device=device, dtype=dtype)
+
+    def reset_parameters(self) -> None:
+        """Draw the initial weights again, once there are any."""
+        if not self.has_uninitialized_params() and self.in_channels != 0:
+            super().reset_parameters()  # type: ignore[misc]  # of the convolution
+
+    def initialize_parameters(self, input: Any, *args: Any, **kwargs: Any) -> None:
+        """Weights for inputs with the channels of ``input``."""
+        if not self.has_uninitialized_params():
+            return
+        if input.dim() not in (self.ndim + 1, self.ndim + 2):
+            raise RuntimeError(
+                f"Expected {self.ndim + 1}D (unbatched) or {self.ndim + 2}D (batched) input to {type(self).__name__}, "
+                f"but got input of size: {input.shape}"
+            )
+        self.in_channels = input.shape[-self.ndim - 1]
+        if self.in_channels % self.groups:
+            raise ValueError("in_channels must be divisible by groups")
+        if is_lazy(self.weight):
+            self.weight.materialize(self._weight_shape())
+        if is_lazy(self.bias):
+            self.bias.materialize((self.out_channels,))
+        self.reset_parameters()
+
+
+class _LazyConvolution(_LazyConvXdMixin):
+    """The constructor of the lazy convolutions."""
+
+    def __init__(
+        self,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode, device, dtype)
+        self._forget_weights(out_channels, bias, device, dtype)
+
+
+class _LazyConvTranspose(_LazyConvXdMixin):
+    """The constructor of the lazy transposed convolutions."""
+
+    def __init__(
+        self,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: int = 1,
+        bias: bool = True,
+        dilation: Any = 1,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        settings = (kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode, device, dtype)
+        super().__init__(0, 0, *settings)
+        self._forget_weights(out_channels, bias, device, dtype)
+
+
+class LazyConv1d(_LazyConvolution, Conv1d):
+    """A :class:`Conv1d` that takes ``in_channels`` from its first input.
+
+    Example:
+        >>> import tensorx as tx
+        >>> layer = tx.nn.LazyConv1d(3, 2)
+        >>> y = layer(tx.ones(1, 4, 3))
+        >>> layer
+        Conv1d(4, 3, kernel_size=(2,), stride=(1,))
+    """
+
+    cls_to_become = Conv1d
+
+
+class LazyConv2d(_LazyConvolution, Conv2d):
+    """A :class:`Conv2d` that takes ``in_channels`` from its first input.
+
+    Example:
+        >>> import tensorx as tx
+        >>> layer = tx.nn.LazyConv2d(3, 2)
+        >>> y = layer(tx.ones(1, 4, 3, 3))
+        >>> layer
+        Conv2d(4, 3, kernel_size=(2, 2), stride=(1, 1))
+    """
+
+    cls_to_become = Conv2d
+
+
+class LazyConv3d(_LazyConvolution, Conv3d):
+    """A :class:`Conv3d` that takes ``in_channels`` from its first input.
+
+    Example:
+        >>> import tensorx as tx
+        >>> layer = tx.nn.LazyConv3d(3, 2)
+        >>> y = layer(tx.ones(1, 4, 3, 3, 3))
+        >>> layer
+        Conv3d(4, 3, kernel_size=(2, 2, 2), stride=(1, 1, 1))
+    """
+
+    cls_to_become = Conv3d
+
+
+class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
+    """A :class:`ConvTranspose1d` that takes ``in_channels`` from its first input.
+
+    Example:
+        >>> import tensorx as tx
+        >>> layer = tx.nn.LazyConvTranspose1d(3, 2)
+        >>> y = layer(tx.ones(1, 4, 3))
+        >>> layer
+        ConvTranspose1d(4, 3, kernel_size=(2,), stride=(1,))
+    """
+
+    cls_to_become = ConvTranspose1d
+
+
+class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
+    """A :class:`ConvTranspose2d` that takes ``in_channels`` from its first input.
+
+    Example:
+        >>> import tensorx as tx
+        >>> layer = tx.nn.LazyConvTranspose2d(3, 2)
+        >>> y = layer(tx.ones(1, 4, 3, 3))
+        >>> layer
+        ConvTranspose2d(4, 3, kernel_size=(2, 2), stride=(1, 1))
+    """
+
+    cls_to_become = ConvTranspose2d
+
+
+class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
+    """A :class:`ConvTranspose3d` that takes ``in_channels`` from its first input.
+
+    Example:
+        >>> import tensorx as tx
+        >>> layer = tx.nn.LazyConvTranspose3d(3, 2)
+        >>> y = layer(tx.ones(1, 4, 3, 3, 3))
+        >>> layer
+        ConvTranspose3d(4, 3, kernel_size=(2, 2, 2), stride=(1, 1, 1))
+    """
+
+    cls_to_become = ConvTranspose3d

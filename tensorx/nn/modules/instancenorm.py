@@ -7,7 +7,7 @@ from typing import Any
 
 from tensorx.nn import functional as F
 
-from .batchnorm import _NormBase
+from .batchnorm import _LazyNormBase, _NormBase
 
 
 class _InstanceNorm(_NormBase):
@@ -119,4 +119,49 @@ class InstanceNorm3d(_InstanceNorm):
         tensorx.Size([2, 1, 2, 2])
     """
 
+    ndim = 3
+
+
+class LazyInstanceNorm1d(_LazyNormBase, _InstanceNorm):
+    """An :class:`InstanceNorm1d` that takes ``num_features`` from its first input.
+
+    Example:
+        >>> import tensorx as tx
+        >>> layer = tx.nn.LazyInstanceNorm1d()
+        >>> y = layer(tx.ones(1, 3, 2))
+        >>> layer
+        InstanceNorm1d(3, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
+    """
+
+    cls_to_become = InstanceNorm1d
+    ndim = 1
+
+
+class LazyInstanceNorm2d(_LazyNormBase, _InstanceNorm):
+    """An :class:`InstanceNorm2d` that takes ``num_features`` from its first input.
+
+    Example:
+        >>> import tensorx as tx
+        >>> layer = tx.nn.LazyInstanceNorm2d()
+        >>> y = layer(tx.ones(1, 3, 2, 2))
+        >>> layer
+        InstanceNorm2d(3, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
+    """
+
+    cls_to_become = InstanceNorm2d
+    ndim = 2
+
+
+class LazyInstanceNorm3d(_LazyNormBase, _InstanceNorm):
+    """An :class:`InstanceNorm3d` that takes ``num_features`` from its first input.
+
+    Example:
+        >>> import tensorx as tx
+        >>> layer = tx.nn.LazyInstanceNorm3d()
+        >>> y = layer(tx.ones(1, 3, 2, 2, 2))
+        >>> layer
+        InstanceNorm3d(3, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True)
+    """
+
+    cls_to_become = InstanceNorm3d
     ndim = 3

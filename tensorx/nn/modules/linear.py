@@ -8,8 +8,9 @@ from typing import Any
 import tensorx as tx
 from tensorx.nn import functional as F
 from tensorx.nn import init
-from tensorx.nn.parameter import Parameter
+from tensorx.nn.parameter import Parameter, UninitializedParameter
 
+from .lazy import LazyModuleMixin
 from .module import Module
 
 
@@ -61,3 +62,48 @@ class Linear(Module):
 
     def extra_repr(self) -> str:
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+
+
+class LazyLinear(LazyModuleMixin, Linear):
+    """A :class:`Linear` that takes ``in_features`` from its first input.
+
+    Example:
+        >>> import tensorx as tx
+        >>> layer = tx.nn.LazyLinear(3)
+        >>> layer(tx.ones(2, 4)).shape
+        tensorx.Size([2, 3])
+        >>> layer
+        Linear(in_features=4, out_features=3, bias=True)
+    """
+
+    cls_to_become = Linear
+    weight: Any
+    bias: Any
+
+    def __init__(self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+        super().__init__(0, 0, False)
+        self.weight = UninitializedParameter(device=device, dtype=dtype)
+        self.out_features = out_features
+        if bias:
+            self.bias = UninitializedParameter(device=device, dtype=dtype)
+
+    def reset_parameters(self) -> None:
+        """Draw the initial weights again, once there are any."""
+        if not self.has_uninitialized_params() and self.in_features != 0:
+            super().reset_parameters()
+
+    def initialize_parameters(self, input: Any) -> None:
+        """Weights for inputs of the last size of ``input``."""
+        if self.has_uninitialized_params():
+            self.in_features = input.shape[-1]
+            self.weight.materialize((self.out_features, self.in_features))
+            if self.bias is not None:
+                self.bias.materialize((self.out_features,))
+            self.reset_parameters()
+        if self.in_features == 0:
+            if input.shape[-1] != self.weight.shape[-1]:
+                raise RuntimeError(
+                    f"LazyLinear: the input's last size must be that of the weight, {self.weight.shape[-1]}; got "
+                    f"{input.shape[-1]}"
+                )
+            self.in_features = input.shape[-1]

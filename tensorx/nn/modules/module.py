@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import tensorx as tx
-from tensorx.nn.parameter import Buffer, Parameter
+from tensorx.nn.parameter import Buffer, Parameter, is_lazy
 
 from .hooks import HookMixin
 from .state import StateMixin
@@ -322,7 +322,9 @@ class Module(HookMixin, StateMixin):
                     param.grad = None  # the check on assignment compares with the parameter as it is now
                     param.grad = grad
         for name, buffer in self._buffers.items():
-            if buffer is not None:
+            if is_lazy(buffer):
+                buffer.data = fn(buffer.data)
+            elif buffer is not None:
                 self._buffers[name] = fn(buffer)
         return self
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import tensorx as tx
 from tensorx.autograd.hooks import RemovableHandle, add
+from tensorx.nn.parameter import is_lazy
 
 EXTRA_STATE = "_extra_state"
 
@@ -178,9 +179,9 @@ class StateMixin:
                 f"{type(given)}"
             )
             return
-        if value.dim() == 0 and given.dim() == 1 and len(given) == 1:
+        lazy = is_lazy(value)
+        if not lazy and value.dim() == 0 and len(given.shape) == 1 and len(given) == 1:
             given = given[0]  # checkpoints of PyTorch 0.3 and older hold scalars so
-        lazy = getattr(value, "_is_uninitialized", False)
         if not lazy and given.shape != value.shape:
             errors.append(
                 f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, "
