@@ -82,13 +82,13 @@ from tensorx.ops.sets import unique, unique_consecutive
 from tensorx.ops.shaping import broadcast_tensors, meshgrid
 
 if _typing.TYPE_CHECKING:
-    from tensorx import data, fft, linalg, nn, optim, special, utils
+    from tensorx import data, fft, func, linalg, nn, optim, special, utils
     from tensorx._functions import *  # noqa: F403  generated: lists its names
 
 __version__ = "0.1.0"
 
 #: Submodules that load when first named: plain tensor programs start without them.
-_LAZY = ("data", "fft", "linalg", "nn", "optim", "special", "utils")
+_LAZY = ("data", "fft", "func", "linalg", "nn", "optim", "special", "utils")
 #: From the table: dtypes with their aliases, and a function (and in-place form) a row.
 _FROM_TABLE = {d.name: d for d in _dtypes.ALL} | _dtypes.ALIASES | _ops.PUBLIC
 globals().update({name: value for name, value in _FROM_TABLE.items() if name not in globals()})
