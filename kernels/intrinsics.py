@@ -10,7 +10,8 @@ whose notation is:
   integer of its width, ``$BITS`` is that width;
 - ``1.5_T`` is a literal of the right type, ``$INF`` and ``$NAN`` are constants, ``$m.sqrt(x)`` is the dialect's library
   function;
-- ``$c.name`` and ``$p.name(x)`` are a constant and a polynomial of ``polynomials.py``;
+- ``$c.name`` and ``$p.name(x)`` are a constant and a polynomial of ``polynomials.py``, ``$k.name(x)`` is a series of
+  ``chebyshev.py``;
 - ``TX_FMA_$T(a, b, c)`` is one fma where that is one instruction, else ``a * b + c``, and ``TX_MULERR_$T(a, b, p)`` is
   the exact rounding error of ``p = a * b``.
 """
@@ -25,6 +26,7 @@ from typing import TYPE_CHECKING
 
 from tensorx.errors import RenderError
 
+from .chebyshev import SERIES
 from .polynomials import CONSTANTS, POLYNOMIALS
 
 if TYPE_CHECKING:
@@ -142,7 +144,26 @@ def _regular(dialect: str) -> list[tuple[str, str]]:
         for code, coefficients in by_code.items():
             body = f"return {_horner(code, coefficients)};"
             out.append(_function(dialect, code, f"tx_poly_{name}_{code}", f"{code} x", body))
+    for name, series in SERIES.items():
+        for code in FLOATS:
+            out.append(_function(dialect, code, f"tx_series_{name}_{code}", f"{code} x", _clenshaw(code, series)))
     return out
+
+
+def _clenshaw(code: str, series: tuple[float, ...]) -> str:
+    """Clenshaw's recurrence, which loses no digits where a polynomial in powers would.
+
+    For float32 the sum ends with the last term above its precision.
+    """
+    suffix = "f" if code == "f32" else ""
+    if code == "f32":
+        floor = max(map(abs, series)) * 4e-9
+        series = series[: max(i for i, c in enumerate(series) if abs(c) > floor) + 1]
+    lines, names = [f"{code} t = x + x, a = {series[-1]!r}{suffix}, b = 0.0{suffix};"], ["b", "a"]
+    for c in series[-2:0:-1]:
+        lines.append(f"{names[0]} = TX_FMA_{code}(t, {names[1]}, {c!r}{suffix} - {names[0]});")
+        names.reverse()
+    return " ".join([*lines, f"return TX_FMA_{code}(x, {names[1]}, {series[0]!r}{suffix} - {names[0]});"])
 
 
 def _horner(code: str, coefficients: tuple[float, ...]) -> str:
@@ -218,6 +239,7 @@ def _expand(block: str, code: str, dialect: str) -> tuple[str, str]:
     text = _LIBRARY.sub(lambda match: _library(match[1], dialect, code), text)
     text = _CONSTANT.sub(lambda match: CONSTANTS[match[1]][code], text)
     text = re.sub(r"\$p\.(\w+)", rf"tx_poly_\1_{code}", text)
+    text = re.sub(r"\$k\.(\w+)", rf"tx_series_\1_{code}", text)
     head = _HEAD.search(text)
     if head is None:
         raise RenderError(f"table: no function in {block!r}")

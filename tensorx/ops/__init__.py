@@ -10,6 +10,7 @@ from tensorx.ops import (
     arranging,
     attention,
     batch_norm,
+    bessel,
     bind,
     columns,
     complexes,
@@ -48,6 +49,7 @@ from tensorx.ops import (
     sets,
     shaping,
     shuffling,
+    special,
     statistics,
     table,
     unary,
@@ -59,7 +61,7 @@ from tensorx.tensor import Tensor
 
 FUNCTIONS: dict[str, Any] = {}  # of all rows
 bind.install(FUNCTIONS)
-METHODS = convert.METHODS | methods.METHODS | indexing.METHODS | random.METHODS | complexes.METHODS | predicates.METHODS | interop.METHODS | sets.METHODS  # those of Tensor that no row gives
+METHODS = special.METHODS | convert.METHODS | methods.METHODS | indexing.METHODS | random.METHODS | complexes.METHODS | predicates.METHODS | interop.METHODS | sets.METHODS  # those of Tensor that no row gives
 for _name, _method in METHODS.items():
     setattr(Tensor, _name, _method)
 PUBLIC = {name: f for name, f in FUNCTIONS.items() if describe.public_name(name) == f"tensorx.{name}"}  # what users find as tensorx.NAME
@@ -84,6 +86,7 @@ __all__ = [
     "arranging",
     "attention",
     "columns",
+    "bessel",
     "complexes",
     "contractions",
     "convert",
@@ -116,6 +119,7 @@ __all__ = [
     "searching",
     "sets",
     "shuffling",
+    "special",
     "statistics",
     "table",
     "unary",

@@ -32,14 +32,16 @@ def _table() -> dict[str, Intrinsic]:
     for name in "neg abs sign conj bitwise_not".split():
         rows[name] = Intrinsic(1, "same")
     for name in ("exp exp2 expm1 log log2 log10 log1p sqrt rsqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc "
-                 "lgamma floor ceil trunc round").split():
+                 "lgamma floor ceil trunc round digamma trigamma erfinv erfcx ndtri i0 i0e i1 i1e k0 k0e k1 k1e j0 j1 y0 y1 airy_ai frexpm frexpe").split():
         rows[name] = Intrinsic(1, "same", floats=True)
     for name in "isnan isinf isfinite signbit logical_not".split():
         rows[name] = Intrinsic(1, "bool")
     for name in "add sub mul floordiv remainder fmod truncdiv pow max min bitwise_and bitwise_or bitwise_xor shl shr mulhi".split():
         rows[name] = Intrinsic(2, "same")
-    for name in "div atan2 hypot copysign".split():
+    for name in ("div atan2 hypot copysign zeta igamma igammac chebyshev_t chebyshev_u chebyshev_v chebyshev_w hermite_h hermite_he laguerre "
+                 "legendre").split():
         rows[name] = Intrinsic(2, "same", floats=True)
+    rows["gcd"] = Intrinsic(2, "same")
     for name in "eq ne lt le gt ge".split():
         rows[name] = Intrinsic(2, "bool")
     rows |= {"fma": Intrinsic(3, "same", floats=True), "where": Intrinsic(3, "same"), "real": Intrinsic(1, "real"),
@@ -306,6 +308,8 @@ log10 = _function("log10"); log1p = _function("log1p"); sqrt = _function("sqrt")
 sin = _function("sin"); cos = _function("cos"); tan = _function("tan"); asin = _function("asin"); acos = _function("acos")
 atan = _function("atan"); sinh = _function("sinh"); cosh = _function("cosh"); tanh = _function("tanh"); asinh = _function("asinh")
 acosh = _function("acosh"); atanh = _function("atanh"); erf = _function("erf"); erfc = _function("erfc"); lgamma = _function("lgamma")
+digamma = _function("digamma"); trigamma = _function("trigamma"); zeta = _function("zeta"); gcd = _function("gcd")
+erfinv = _function("erfinv"); erfcx = _function("erfcx"); ndtri = _function("ndtri")
 floor = _function("floor"); ceil = _function("ceil"); trunc = _function("trunc"); round = _function("round")
 
 

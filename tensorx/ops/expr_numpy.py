@@ -121,6 +121,13 @@ def _special(name: str) -> Callable[..., Array]:
     return run
 
 
+def _late(name: str) -> Callable[..., Array]:
+    """A routine of `special_numpy`, which imports SciPy."""
+    def run(*operands: Array) -> Array:
+        return getattr(importlib.import_module("tensorx.ops.special_numpy"), name)(*operands)
+    return run
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "neg": np.negative, "abs": np.abs, "sign": _sign, "conj": np.conjugate, "bitwise_not": np.invert, "logical_not": np.logical_not,
     "exp2": np.exp2, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh, "acosh": np.arccosh,
@@ -135,6 +142,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "row_any": _row(np.any), "row_all": _row(np.all), "row_argmax": _row(np.argmax), "row_argmin": _row(np.argmin),
 }
 BOOLEAN = {"add": np.logical_or, "mul": np.logical_and}  # NumPy has no + and * of bool arrays that are defined as we want
+FUNCTIONS |= {n: _late(n) for n in (
+    "digamma trigamma erfinv erfcx ndtri i0 i0e i1 i1e k0 k0e k1 k1e j0 j1 y0 y1 airy_ai frexpm frexpe zeta igamma igammac gcd chebyshev_t chebyshev_u "
+    "chebyshev_v chebyshev_w hermite_h hermite_he laguerre legendre").split()}
 FUNCTIONS |= {n: getattr(np, n) for n in "exp expm1 log log2 log10 log1p sqrt sin cos sinh cosh tanh floor ceil trunc isnan isfinite hypot".split()}
 
 

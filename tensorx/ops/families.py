@@ -38,7 +38,8 @@ def row(schema: str, kind: Any, body: Any, vjp: Any, **fields: Any) -> Op:
 
 
 def elementwise(schema: str, body: Callable[..., Any], vjp: Any = NONDIFF, **fields: Any) -> Op:
-    """An ELEMENTWISE row. ``body`` and ``vjp`` are over Expr: ``vjp(g, out, *operands)`` gives one cotangent per tensor operand."""
+    """An ELEMENTWISE row. ``body`` and ``vjp`` are over Expr: ``vjp(g, out, *operands)`` gives one cotangent per tensor operand
+    (None: there is none; NotImplemented: asking for it is an error)."""
     return row(schema, ELEMENTWISE, body, vjp, **fields)
 
 

@@ -250,7 +250,7 @@ def same_device(op: Op, tensors: list[Tensor]) -> tuple[list[Tensor], Any]:
 class Backward:
     """The traced gradient rule for one set of wanted gradients."""
 
-    __slots__ = ("dtypes", "exprs", "needed", "op", "out_dtypes", "parts", "program", "reads", "sources", "wanted")
+    __slots__ = ("dtypes", "exprs", "missing", "needed", "op", "out_dtypes", "parts", "program", "reads", "sources", "wanted")
 
     def __init__(self, op: Op, plan: Plan, args: Sequence[Any], mask: tuple[bool, ...], outputs: Sequence[Tensor]) -> None:
         self.op = op
@@ -262,7 +262,9 @@ class Backward:
         rules = rules if isinstance(rules, tuple) else (rules,)
         operands = [a for a, k in zip(args, op.extra, strict=True) if k == TENSOR]
         cotangents = [r for r, a in zip(rules, operands, strict=True) if isinstance(a, Tensor)]
-        self.wanted = tuple(i for i, (m, r) in enumerate(zip(mask, cotangents, strict=True)) if m and r is not None)
+        self.wanted = tuple(i for i, (m, r) in enumerate(zip(mask, cotangents, strict=True)) if m and r is not None and r is not NotImplemented)
+        names = [p.name for p, a in zip(op.schema.params, args, strict=True) if isinstance(a, Tensor)]
+        self.missing = [name for name, m, r in zip(names, mask, cotangents, strict=True) if m and r is NotImplemented]
         metas = self.dtypes = [plan.inputs[i] for i in self.wanted]
         self.out_dtypes = [t.dtype for t in outputs]
         self.exprs = [E.cast(cotangents[i], d.compute) for i, d in zip(self.wanted, metas, strict=True)]
@@ -341,6 +343,8 @@ class ElementwiseNode(Node):
 
     def apply(self, grads: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
         saved, backward = self.saved, self.backward
+        if backward.missing:
+            raise NotImplementedError(f"the derivative for '{backward.op.schema.name}: {backward.missing[0]}' is not implemented")
         if saved is None:
             raise GradError(FREED)
         n, n_out = len(self.shapes), len(grads)

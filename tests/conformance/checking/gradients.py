@@ -14,6 +14,7 @@ from checking.sampling import CPU, Case, cases, numpy_cpu, seed_of
 from tensorx import autograd, dtypes
 from tensorx.autograd.graph import saved_tensors_hooks
 from tensorx.errors import ShapeError
+from tensorx.ops import expr as E
 from tensorx.tensor import Tensor, from_host
 
 
@@ -25,13 +26,29 @@ def hermitian(t: Tensor) -> bool:
     return bool(np.array_equal(x, np.conj(np.swapaxes(x, -1, -2)))) and bool(np.any(x))
 
 
+def underived(op: Any) -> set[int]:
+    """Operands in which an elementwise row says that its derivative is not implemented."""
+    if op.kind.name != "ELEMENTWISE" or not op.differentiable or set(op.extra) != {"Tensor"}:
+        return set()
+    n = len(op.extra)
+    d = dtypes.float64 if "f" in op.dtypes else dtypes.complex128
+    leaves = [E.arg(i, dtypes.bool_ if i < op.promote.skip else d) for i in range(n)]
+    try:
+        rules = op.vjp(E.arg(n, d), E.arg(n + 1, d), *leaves)
+    except (TypeError, NotImplementedError):  # several results, or operands of other dtypes: such rows derive all
+        return set()
+    return {i for i, r in enumerate(rules if isinstance(rules, tuple) else (rules,)) if r is NotImplemented}
+
+
 class Differentiation:
     """A call as a function of its floating-point tensors alone; of Hermitian ones along Hermitian directions."""
 
     def __init__(self, op: Any, case: Case, device: Any) -> None:
         self.op = op
         self.placed = Placed(op, case, device, "contiguous")
-        self.inputs = [t for t in self.placed.tensors() if t.dtype.kind >= dtypes.FLOAT]
+        without = underived(op)
+        tensors = enumerate(self.placed.tensors())
+        self.inputs = [t for i, t in tensors if t.dtype.kind >= dtypes.FLOAT and i not in without]
         self.paired = [hermitian(t) for t in self.inputs]
         for t in self.inputs:
             t.requires_grad_()
