@@ -147,6 +147,9 @@ class Device(abc.ABC):
 
         self.launch, self.synchronous = launch_and_wait, True  # type: ignore[method-assign]
 
+    def reset_peak(self) -> None:  # noqa: B027  (a hook: devices without memory have no peak)
+        """Count ``peak`` of :meth:`memory_stats` from now."""
+
     def __repr__(self) -> str:
         return f"<{self.kind}:{self.index} {self.name}>"
 

@@ -196,6 +196,9 @@ class Cpu(Device):
     def empty_cache(self) -> None:
         self._pool.empty()
 
+    def reset_peak(self) -> None:
+        self._pool.reset_peak()
+
 
 class CpuBackend(Backend):
     """Always there."""

@@ -231,6 +231,9 @@ class OpenCL(Device):
         with self._lock:
             self._pool.free_held()
 
+    def reset_peak(self) -> None:
+        self._peak = self._pool.managed_bytes
+
     def opened(self) -> list[Any]:
         """The driver objects that exist so far."""
         return [self.__dict__[k] for k in ("_pool", "_allocator", "_queue", "_context") if k in self.__dict__]

@@ -221,6 +221,10 @@ class Pool:
         reserved, cached = self._reserved - sum(self._dropped), self._cached()
         return {"used": reserved - cached, "cached": cached, "peak": self._peak, "limit": self.limit}
 
+    def reset_peak(self) -> None:
+        """Count the peak from what is reserved now."""
+        self._peak = self._reserved - sum(self._dropped)
+
     def after_fork(self) -> None:
         """In a forked child another thread of the parent may have held the lock."""
         self._lock, self._holder = threading.Lock(), 0

@@ -47,7 +47,6 @@ FAMILIES = {
     "contract": "contract",
     "pool": "pool",
     "columns": "columns",
-    "resample": "resample",
 }
 
 TEMPLATES = Path(__file__).parent / "templates"

@@ -82,13 +82,96 @@ from tensorx.ops.sets import unique, unique_consecutive
 from tensorx.ops.shaping import broadcast_tensors, meshgrid
 
 if _typing.TYPE_CHECKING:
-    from tensorx import data, fft, func, linalg, nn, optim, special, utils
+    from tensorx import (
+        accelerator,
+        amp,
+        backends,
+        compiler,
+        cuda,
+        data,
+        distributed,
+        fft,
+        func,
+        hub,
+        jit,
+        linalg,
+        mps,
+        multiprocessing,
+        nn,
+        onnx,
+        optim,
+        overrides,
+        profiler,
+        random,
+        special,
+        utils,
+        version,
+        xpu,
+    )
     from tensorx._functions import *  # noqa: F403  generated: lists its names
+    from tensorx.amp.autocast_mode import (
+        autocast,
+        clear_autocast_cache,
+        get_autocast_cpu_dtype,
+        get_autocast_dtype,
+        get_autocast_gpu_dtype,
+        is_autocast_cache_enabled,
+        is_autocast_cpu_enabled,
+        is_autocast_enabled,
+        set_autocast_cache_enabled,
+        set_autocast_dtype,
+        set_autocast_enabled,
+    )
+    from tensorx.compiler import compile
+    from tensorx.func import vmap
+    from tensorx.settings import (
+        _assert,
+        _check,
+        _check_index,
+        _check_not_implemented,
+        _check_type,
+        _check_value,
+        compiled_with_cxx11_abi,
+        get_deterministic_debug_mode,
+        get_float32_matmul_precision,
+        get_num_interop_threads,
+        is_deterministic_algorithms_warn_only_enabled,
+        is_storage,
+        is_warn_always_enabled,
+        set_deterministic_debug_mode,
+        set_float32_matmul_precision,
+        set_flush_denormal,
+        set_num_interop_threads,
+        set_warn_always,
+        typename,
+    )
+    from tensorx.streams import Event, Stream
 
 __version__ = "0.1.0"
 
+_AUTOCAST = """autocast clear_autocast_cache get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype
+    is_autocast_cache_enabled is_autocast_cpu_enabled is_autocast_enabled set_autocast_cache_enabled set_autocast_dtype
+    set_autocast_enabled""".split()
+_SETTINGS = """_assert _check _check_index _check_not_implemented _check_type _check_value compiled_with_cxx11_abi
+    get_deterministic_debug_mode get_float32_matmul_precision get_num_interop_threads is_storage
+    is_deterministic_algorithms_warn_only_enabled is_warn_always_enabled set_deterministic_debug_mode
+    set_float32_matmul_precision set_flush_denormal set_num_interop_threads set_warn_always typename""".split()
+
 #: Submodules that load when first named: plain tensor programs start without them.
-_LAZY = ("data", "fft", "func", "linalg", "nn", "optim", "special", "utils")
+_LAZY = (
+    *("accelerator", "amp", "backends", "compiler", "cuda", "data", "distributed", "fft", "func", "hub", "jit"),
+    *("linalg", "mps", "multiprocessing", "nn", "onnx", "optim", "overrides", "profiler", "random"),
+    *("special", "utils", "version", "xpu"),
+)
+#: Names that live in submodules and load with them.
+_LAZY_NAMES = {
+    "compile": "compiler",
+    "vmap": "func",
+    "Event": "streams",
+    "Stream": "streams",
+    **dict.fromkeys(_AUTOCAST, "amp.autocast_mode"),
+    **dict.fromkeys(_SETTINGS, "settings"),
+}
 #: From the table: dtypes with their aliases, and a function (and in-place form) a row.
 _FROM_TABLE = {d.name: d for d in _dtypes.ALL} | _dtypes.ALIASES | _ops.PUBLIC
 globals().update({name: value for name, value in _FROM_TABLE.items() if name not in globals()})
@@ -98,11 +181,14 @@ if not _typing.TYPE_CHECKING:  # for type checkers a module __getattr__ would ma
     def __getattr__(name):
         if name in _LAZY:
             return _importlib.import_module(f"tensorx.{name}")
+        if name in _LAZY_NAMES:
+            value = globals()[name] = getattr(_importlib.import_module(f"tensorx.{_LAZY_NAMES[name]}"), name)
+            return value
         raise AttributeError(f"module 'tensorx' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    return sorted({*globals(), *_LAZY, *_LAZY_NAMES})
 
 
 __all__ = [name for name in __dir__() if not name.startswith("_") and name != "annotations"]

@@ -66,7 +66,9 @@ def run(
     """Send ``grads`` into ``roots`` and on through the graph, to the leaves or to ``captures``."""
     pending: dict[Node, list[Any]] = {}
     owned: set[tuple[int, int]] = set()
-    previous = state.grad, state.needed, state.running
+    previous = state.grad, state.needed, state.running, state.stack
+    if state.stack:
+        state.stack = tuple(mode for mode in state.stack if mode.in_backward)
     state.grad, state.needed = create_graph, None if captures is None else captures.needed
     try:
         for (node, nr), grad in zip(roots, grads, strict=True):
@@ -74,7 +76,7 @@ def run(
                 _deliver(pending, owned, node, nr, grad, create_graph)
         _loop(pending, owned, keep_graph, create_graph, captures)
     finally:
-        state.grad, state.needed, state.running = previous
+        state.grad, state.needed, state.running, state.stack = previous
 
 
 def _deliver(

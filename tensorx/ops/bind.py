@@ -6,11 +6,12 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tensorx.autograd.modes import state
 from tensorx.dtypes import can_cast
 from tensorx.errors import DTypeError, ShapeError
 from tensorx.ops import describe, fastpath, table
 from tensorx.ops import schema as S
-from tensorx.ops.dispatch import call
+from tensorx.ops.dispatch import call, under_modes
 from tensorx.ops.record import flat_tensors, requires_grad
 from tensorx.ops.table import Op
 from tensorx.tensor import Tensor
@@ -54,7 +55,7 @@ def run(op: Op, args: tuple[Any, ...], out: Any) -> Any:
     if op.kind.name == "COMPOSITE":
         if out is not None:
             return write_in_place(op, args) if args and out[0] is args[0] else copy_results(op, op.body(*args), out)
-        result = op.body(*args)
+        result = under_modes(op.schema.name, op.body, args, {}) if state.stack else op.body(*args)
         return named(op, result) if len(op.schema.returns) > 1 else result
     result = call(op, args, out)
     return result if len(op.schema.returns) == 1 else named(op, result)

@@ -6,6 +6,7 @@ before `call`; promotion, broadcasting, plans and launches belong to the kind; t
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -25,6 +26,12 @@ class Mode:
     ``handle`` gets the call and a function that continues with the modes below; what it returns is the call's result.
     """
 
+    in_backward = True  # whether the mode stays on while gradients are computed
+
+    def enter(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], inner: tuple[Mode, ...]) -> Any:
+        """See one call of a composite (or function of nn.functional): its arguments, and the modes under which its body runs."""
+        return args, kwargs, inner
+
     def handle(self, op: Op, args: tuple[Any, ...], out: Any, proceed: Callable[..., Any]) -> Any:
         """See one call."""
         return proceed(op, args, out)
@@ -38,6 +45,28 @@ class Mode:
 
     def __exit__(self, *error: object) -> None:
         state.stack = state.stack[:-1]
+
+
+def under_modes(name: str, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Run the body ``f`` of a composite while modes are on, after each has seen the call, innermost first."""
+    stack = inner = state.stack
+    for mode in reversed(stack):
+        args, kwargs, inner = mode.enter(name, args, kwargs, inner)
+    state.stack = inner
+    try:
+        return f(*args, **kwargs)
+    finally:
+        state.stack = stack
+
+
+def seen_by_modes(f: Callable[..., Any]) -> Callable[..., Any]:
+    """``f``, a function that is no row, but of which modes should know by its name."""
+
+    @functools.wraps(f)
+    def seen(*args: Any, **kwargs: Any) -> Any:
+        return under_modes(f.__name__, f, args, kwargs) if state.stack else f(*args, **kwargs)
+
+    return seen
 
 
 def call(op: Op, args: tuple[Any, ...], out: Any = None) -> Any:

@@ -129,6 +129,8 @@ def _truth(found, x):
 
 any = reduce("any(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor", lambda x, *_: _truth(E.row_any(E.ne(x, 0)), x), ref=np_dims(np.any), doc="Whether any element is nonzero.")
 all = reduce("all(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor", lambda x, *_: _truth(E.row_all(E.ne(x, 0)), x), ref=np_dims(np.all), doc="Whether all elements are nonzero.")
+all_finite = reduce("_all_finite(Tensor self) -> Tensor", lambda x: E.row_all(E.isfinite(x)), ref=lambda x: np.isfinite(x).all(), dtypes="f",
+                    samples=lambda t: [(t((3, 4)),), (t(()),)], special=(math.inf, math.nan), doc="Whether all elements are finite: what scaled gradients are checked for.")
 
 
 def _var(x, dim, correction, keepdim):

@@ -1,5 +1,8 @@
 """Functions behind the layers: PyTorch's signatures, composed from the ops of the table."""
 
+from tensorx.amp.lists import LISTED as _LISTED
+from tensorx.ops.dispatch import seen_by_modes as _seen_by_modes
+
 from .activation import (
     celu,
     celu_,
@@ -70,7 +73,6 @@ from .pooling import (
     max_pool3d,
     max_pool3d_with_indices,
 )
-from .resampling import interpolate, upsample, upsample_bilinear, upsample_nearest
 from .shuffling import channel_shuffle, native_channel_shuffle, pixel_shuffle, pixel_unshuffle
 from .unpooling import (
     fractional_max_pool2d,
@@ -81,3 +83,6 @@ from .unpooling import (
     max_unpool2d,
     max_unpool3d,
 )
+
+#: Autocast knows these by name, as it knows rows.
+globals().update({_name: _seen_by_modes(globals()[_name]) for _name in sorted(_LISTED & globals().keys())})

@@ -61,23 +61,6 @@ from .loss import CrossEntropyLoss, MSELoss, NLLLoss
 from .module import Module
 from .multihead import MultiheadAttention
 from .normalization import CrossMapLRN2d, GroupNorm, LayerNorm, LocalResponseNorm, RMSNorm
-from .padding import (
-    CircularPad1d,
-    CircularPad2d,
-    CircularPad3d,
-    ConstantPad1d,
-    ConstantPad2d,
-    ConstantPad3d,
-    ReflectionPad1d,
-    ReflectionPad2d,
-    ReflectionPad3d,
-    ReplicationPad1d,
-    ReplicationPad2d,
-    ReplicationPad3d,
-    ZeroPad1d,
-    ZeroPad2d,
-    ZeroPad3d,
-)
 from .piecewise import (
     Hardshrink,
     Hardsigmoid,
@@ -118,14 +101,7 @@ from .transformer import (
     TransformerEncoder,
     TransformerEncoderLayer,
 )
-from .unpooling import (
-    FractionalMaxPool2d,
-    FractionalMaxPool3d,
-    MaxUnpool1d,
-    MaxUnpool2d,
-    MaxUnpool3d,
-)
-from .upsampling import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d
+from .unpooling import FractionalMaxPool2d, FractionalMaxPool3d, MaxUnpool1d, MaxUnpool2d, MaxUnpool3d
 
 __all__ = [
     "CELU",
@@ -149,12 +125,6 @@ __all__ = [
     "BatchNorm2d",
     "BatchNorm3d",
     "ChannelShuffle",
-    "CircularPad1d",
-    "CircularPad2d",
-    "CircularPad3d",
-    "ConstantPad1d",
-    "ConstantPad2d",
-    "ConstantPad3d",
     "Conv1d",
     "Conv2d",
     "Conv3d",
@@ -227,12 +197,6 @@ __all__ = [
     "RReLU",
     "ReLU",
     "ReLU6",
-    "ReflectionPad1d",
-    "ReflectionPad2d",
-    "ReflectionPad3d",
-    "ReplicationPad1d",
-    "ReplicationPad2d",
-    "ReplicationPad3d",
     "Sequential",
     "SiLU",
     "Sigmoid",
@@ -252,10 +216,4 @@ __all__ = [
     "TransformerEncoder",
     "TransformerEncoderLayer",
     "Unfold",
-    "Upsample",
-    "UpsamplingBilinear2d",
-    "UpsamplingNearest2d",
-    "ZeroPad1d",
-    "ZeroPad2d",
-    "ZeroPad3d",
 ]

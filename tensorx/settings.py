@@ -1,0 +1,168 @@
+"""Settings of the process that PyTorch has, and small functions beside them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from tensorx.ops import determinism
+
+_CLASSES = {
+    "float32": "Float",
+    "float64": "Double",
+    "float16": "Half",
+    "bfloat16": "BFloat16",
+    "uint8": "Byte",
+    "int8": "Char",
+    "int16": "Short",
+    "int32": "Int",
+    "int64": "Long",
+    "bool": "Bool",
+    "complex64": "ComplexFloat",
+    "complex128": "ComplexDouble",
+}
+_matmul_precision = "highest"
+_interop_threads = 1
+_warn_always = False
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    """Set what `get_float32_matmul_precision` says: ``highest``, ``high`` or ``medium``. Products of float32 are
+    computed in float32 in any case.
+
+    A warning for anything else, as in PyTorch.
+
+    >>> import tensorx
+    >>> tensorx.set_float32_matmul_precision("high"); tensorx.get_float32_matmul_precision()
+    'high'
+    >>> tensorx.set_float32_matmul_precision("highest")
+    """
+    global _matmul_precision
+    if precision not in ("highest", "high", "medium"):
+        warnings.warn(
+            f"{precision} is not one of 'highest', 'high', or 'medium'; the current setFloat32MatmulPrecision call "
+            "has no effect.",
+            stacklevel=2,
+        )
+        return
+    _matmul_precision = precision
+
+
+def get_float32_matmul_precision() -> str:
+    """What `set_float32_matmul_precision` set; first ``highest``."""
+    return _matmul_precision
+
+
+def set_num_interop_threads(count: int) -> None:
+    """Set what `get_num_interop_threads` says. One op runs at a time."""
+    global _interop_threads
+    if count < 1:
+        raise RuntimeError("Expected positive number of threads")
+    _interop_threads = count
+
+
+def get_num_interop_threads() -> int:
+    """What `set_num_interop_threads` set."""
+    return _interop_threads
+
+
+def set_flush_denormal(mode: bool) -> bool:
+    """False: denormal numbers are kept.
+
+    >>> set_flush_denormal(True)
+    False
+    """
+    return False
+
+
+def set_warn_always(b: bool) -> None:
+    """Set what `is_warn_always_enabled` says."""
+    global _warn_always
+    _warn_always = bool(b)
+
+
+def is_warn_always_enabled() -> bool:
+    """What `set_warn_always` set."""
+    return _warn_always
+
+
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
+    """``0``/``default``: as it comes; ``1``/``warn`` and ``2``/``error``: deterministic kernels (every op has such a
+    form).
+    """
+    modes = {"default": 0, "warn": 1, "error": 2}
+    if isinstance(debug_mode, str):
+        if debug_mode not in modes:
+            raise RuntimeError(
+                f"invalid value of debug_mode, expected one of `default`, `warn`, `error`, but got {debug_mode}"
+            )
+        debug_mode = modes[debug_mode]
+    if debug_mode not in (0, 1, 2):
+        raise RuntimeError(f"invalid value of debug_mode, expected 0, 1, or 2, but got {debug_mode}")
+    determinism.use_deterministic_algorithms(debug_mode > 0)
+
+
+def get_deterministic_debug_mode() -> int:
+    """2 where deterministic kernels are used, else 0."""
+    return 2 if determinism.are_deterministic_algorithms_enabled() else 0
+
+
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """False: every op has a deterministic form, so nothing warns."""
+    return False
+
+
+def typename(obj: Any, /) -> str:
+    """The name of the object's type, with its module unless that is builtins.
+
+    >>> import tensorx
+    >>> tensorx.typename(tensorx.ones(1)), tensorx.typename([])
+    ('torch.FloatTensor', 'list')
+    """
+    from tensorx.tensor import Tensor
+
+    if isinstance(obj, Tensor):
+        where = "" if obj.device.type == "cpu" else f"{obj.device.type}."
+        return (
+            f"torch.{where}{_CLASSES.get(obj.dtype.name, obj.dtype.name)}Tensor"  # PyTorch's name: scripts compare it
+        )
+    what = obj if hasattr(obj, "__qualname__") else type(obj)
+    module = getattr(what, "__module__", "") or ""
+    return what.__qualname__ if module in ("", "builtins") else f"{module}.{what.__qualname__}"
+
+
+def is_storage(obj: Any, /) -> bool:
+    """Whether ``obj`` is a storage of a tensor.
+
+    >>> is_storage([])
+    False
+    """
+    from tensorx.storage import Storage
+
+    return isinstance(obj, Storage)
+
+
+def compiled_with_cxx11_abi() -> bool:
+    """True; asked by code that builds C++ extensions."""
+    return True
+
+
+def _assert(condition: Any, message: str) -> None:
+    """AssertionError with ``message`` unless ``condition``."""
+    if not condition:
+        raise AssertionError(message)
+
+
+def _checked(error: type[Exception]) -> Any:
+    def check(cond: Any, message: Any = None) -> None:
+        if not cond:
+            raise error(
+                "Expected cond to be True" if message is None else str(message() if callable(message) else message)
+            )
+
+    check.__doc__ = f"{error.__name__} with ``message`` (a text, or a function that gives one) unless ``cond``."
+    return check
+
+
+_check, _check_index, _check_value = _checked(RuntimeError), _checked(IndexError), _checked(ValueError)
+_check_type, _check_not_implemented = _checked(TypeError), _checked(NotImplementedError)
