@@ -49,14 +49,6 @@ SCHEDULES = {
     "sequential": lambda s, o, e: s.SequentialLR(
         o, [s.LinearLR(o, 0.1, total_iters=4), s.ExponentialLR(o, 0.8), s.CosineAnnealingLR(o, 5)], [4, 8]
     ),
-    "sequential nested": lambda s, o, e: s.SequentialLR(
-        o,
-        [
-            s.SequentialLR(o, [s.ConstantLR(o, 0.5, 3), s.StepLR(o, 2, 0.5)], [3]),
-            s.LambdaLR(o, lambda i: 0.5**i),
-        ],
-        [6],
-    ),
     "sequential restarts": lambda s, o, e: s.SequentialLR(
         o, [s.PolynomialLR(o, 4), s.CosineAnnealingWarmRestarts(o, 4)], [3]
     ),
@@ -89,8 +81,6 @@ def advance(name, opt, schedule, steps):
 
 
 def names(state):
-    if "_schedulers" in state:  # PyTorch has this where a sequence is part of another, and there alone
-        state = {k: v for k, v in state.items() if k not in ("_is_initial", "_step_count")}
     return {k: [names(part) for part in v] if k == "_schedulers" else None for k, v in sorted(state.items())}
 
 

@@ -89,6 +89,19 @@ def test_needs_an_optimizer():
         StepLR(optimizer(), 1, last_epoch=2)
 
 
+def test_a_sequence_in_a_sequence():
+    """PyTorch's takes one epoch too few of the first part."""
+
+    def parts(o):
+        return [schedules.ConstantLR(o, 0.5, 3), schedules.StepLR(o, 2, 0.5), LambdaLR(o, lambda i: 0.5**i)]
+
+    def nested(o):
+        first, second, third = parts(o)
+        return schedules.SequentialLR(o, [schedules.SequentialLR(o, [first, second], [3]), third], [6])
+
+    assert rates(nested, 9) == rates(lambda o: schedules.SequentialLR(o, parts(o), [3, 6]), 9)
+
+
 def test_restarts_go_on_where_they_were():
     schedule = schedules.CosineAnnealingWarmRestarts(optimizer(), 2, 2)
     for epoch in range(1, 12):
