@@ -93,6 +93,7 @@ if _typing.TYPE_CHECKING:
         fft,
         func,
         hub,
+        io,
         jit,
         linalg,
         mps,
@@ -103,6 +104,7 @@ if _typing.TYPE_CHECKING:
         overrides,
         profiler,
         random,
+        serialization,
         special,
         utils,
         version,
@@ -124,6 +126,7 @@ if _typing.TYPE_CHECKING:
     )
     from tensorx.compiler import compile
     from tensorx.func import vmap
+    from tensorx.io import load, save
     from tensorx.settings import (
         _assert,
         _check,
@@ -159,13 +162,15 @@ _SETTINGS = """_assert _check _check_index _check_not_implemented _check_type _c
 
 #: Submodules that load when first named: plain tensor programs start without them.
 _LAZY = (
-    *("accelerator", "amp", "backends", "compiler", "cuda", "data", "distributed", "fft", "func", "hub", "jit"),
-    *("linalg", "mps", "multiprocessing", "nn", "onnx", "optim", "overrides", "profiler", "random"),
+    *("accelerator", "amp", "backends", "compiler", "cuda", "data", "distributed", "fft", "func", "hub", "io", "jit"),
+    *("linalg", "mps", "multiprocessing", "nn", "onnx", "optim", "overrides", "profiler", "random", "serialization"),
     *("special", "utils", "version", "xpu"),
 )
 #: Names that live in submodules and load with them.
 _LAZY_NAMES = {
     "compile": "compiler",
+    "load": "io",
+    "save": "io",
     "vmap": "func",
     "Event": "streams",
     "Stream": "streams",

@@ -6,8 +6,8 @@ from typing import Any
 
 from tensorx.devices import registry
 from tensorx.dtypes import dtype as DType
-from tensorx.storage import allocate
-from tensorx.tensor import Array, Tensor, from_host, make
+from tensorx.storage import Storage, allocate
+from tensorx.tensor import Tensor, make
 
 
 def deepcopy(t: Tensor, memo: dict[int, Any]) -> Tensor:
@@ -26,12 +26,27 @@ def deepcopy(t: Tensor, memo: dict[int, Any]) -> Tensor:
     return out
 
 
+def reduce(t: Tensor) -> tuple[Any, ...]:
+    """How a pickle makes a tensor again: on its storage, which tensors in one pickle share as before."""
+    marks = {k: t.__dict__[k] for k in ("_is_param", "_is_buffer", "persistent") if k in t.__dict__}
+    strides = None if t.is_contiguous() else t._get_strides()
+    return rebuild, (type(t), t._storage, t._shape, strides, t._offset, t.dtype, bool(t.requires_grad), marks)
+
+
 def rebuild(
-    cls: type[Tensor], host: Array, shape: tuple[int, ...], d: DType, device: registry.device, requires_grad: bool
+    cls: type[Tensor],
+    storage: Storage,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...] | None,
+    offset: int,
+    d: DType,
+    requires_grad: bool,
+    marks: dict[str, Any],
 ) -> Tensor:
-    """Unpickle: host values back to the device they were on."""
-    out = from_host(host.reshape(shape), d, device)
+    """Unpickle: a leaf on a storage, on the device it was on."""
+    out = make(storage, shape, strides, offset, d)
     if cls is not Tensor:
         out.__class__ = cls
+    out.__dict__.update(marks)
     out._rg = requires_grad
     return out

@@ -43,7 +43,37 @@ class Storage:
     def __len__(self) -> int:
         return self.nbytes
 
+    def host(self) -> np.ndarray[Any, Any]:
+        """The bytes in host memory: the memory itself on the cpu, else a copy."""
+        if self.device.type == "cpu":
+            return self.bytes()
+        out = np.empty(self.nbytes, np.uint8)
+        if self.nbytes:
+            registry.open(self.device).copy_out(self.buffer, 0, out)
+        return out
+
+    def to(self, device: Any) -> Storage:
+        """A copy of the bytes on ``device``; this storage if that is where it is."""
+        place = registry.device(device)
+        return self if place is self.device else from_bytes(self.host(), place)
+
+    def cpu(self) -> Storage:
+        """The bytes on the cpu."""
+        return self.to("cpu")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        host = None if self.device.type == "meta" else np.asarray(self.host()).view(np.ndarray)
+        return from_bytes, (host, self.device, self.nbytes)
+
 
 def allocate(nbytes: int, device: registry.device) -> Storage:
     """Uninitialised memory on ``device``. Raises OutOfMemory."""
     return Storage(registry.open(device).alloc(nbytes), nbytes, device)
+
+
+def from_bytes(data: Any, device: registry.device, nbytes: int | None = None) -> Storage:
+    """A storage on ``device`` with a copy of these bytes (None on meta)."""
+    out = allocate(len(data) if nbytes is None else nbytes, device)
+    if out.nbytes and data is not None:
+        registry.open(device).copy_in(out.handle(), 0, np.frombuffer(data, np.uint8))
+    return out

@@ -415,9 +415,8 @@ class Tensor(TensorMethods, metaclass=TensorMeta):
         return out
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        from tensorx.copying import rebuild
-        host, leaf = np.ascontiguousarray(self._host()), self._node is None
-        return (rebuild, (type(self), host, self._shape, self.dtype, self.device, self._rg and leaf))
+        from tensorx.copying import reduce
+        return reduce(self)
 
 
 def make(

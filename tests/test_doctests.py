@@ -11,7 +11,7 @@ import tensorx
 from tensorx.ops import table
 
 ROOMS = ("", "autograd", "data", "linalg", "nn", "nn.functional", "nn.init")
-ROOMS += ("optim", "optim.lr_scheduler", "optim.swa_utils")
+ROOMS += ("io", "io.safetensors", "serialization", "optim", "optim.lr_scheduler", "optim.swa_utils")
 # PyTorch's tables of values, constants and submodules: nothing to call.
 VALUES = ("default_generator",)
 
