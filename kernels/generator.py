@@ -47,6 +47,7 @@ FAMILIES = {
     "contract": "contract",
     "pool": "pool",
     "columns": "columns",
+    "resample": "resample",
 }
 
 TEMPLATES = Path(__file__).parent / "templates"

@@ -7,12 +7,12 @@ dicts of tensors.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import tensorx as tx
 from tensorx.autograd.node import AccumulateGrad
+from tensorx.nn.utils.stateless import functional_call
 from tensorx.utils._pytree import tree_flatten, tree_map, tree_unflatten
 
 ArgNums = int | tuple[int, ...]
@@ -262,71 +262,6 @@ def hessian(func: Callable[..., Any], argnums: ArgNums = 0) -> Callable[..., Any
             [ 0., 12.]])
     """
     return jacrev(jacrev(func, argnums), argnums)
-
-
-def functional_call(
-    module: Any,
-    parameter_and_buffer_dicts: Any,
-    args: Any = None,
-    kwargs: dict[str, Any] | None = None,
-    *,
-    tie_weights: bool = True,
-    strict: bool = False,
-) -> Any:
-    """Call ``module`` with the tensors of a dict (or of several) in place of the parameters and buffers of those names.
-
-    Raises RuntimeError with ``strict`` if names differ from the module's, KeyError for one that it does not have.
-
-    >>> import tensorx as tx
-    >>> layer = tx.nn.Linear(2, 1)
-    >>> tx.func.functional_call(layer, {"weight": tx.ones(1, 2), "bias": tx.zeros(1)}, tx.ones(1, 2)).tolist()
-    [[2.0]]
-    """
-    dicts = (
-        parameter_and_buffer_dicts
-        if isinstance(parameter_and_buffer_dicts, (list, tuple))
-        else (parameter_and_buffer_dicts,)
-    )
-    given: dict[str, Any] = {}
-    for d in dicts:
-        twice = given.keys() & d.keys()
-        if twice:
-            raise ValueError(
-                f"{sorted(twice)[0]} appears in multiple dictionaries; behavior of functional call is ambiguous"
-            )
-        given.update(d)
-    inputs = () if args is None else args if isinstance(args, tuple) else (args,)
-    with _swapped(module, given, tie_weights, strict):
-        return module(*inputs, **(kwargs or {}))
-
-
-@contextmanager
-def _swapped(module: Any, given: dict[str, Any], tie_weights: bool, strict: bool) -> Iterator[None]:
-    own = dict(module.named_parameters(remove_duplicate=False)) | dict(module.named_buffers(remove_duplicate=False))
-    if strict and own.keys() != given.keys():
-        raise RuntimeError(
-            f"Error(s) in loading: missing {sorted(own.keys() - given.keys())}, unexpected "
-            "{sorted(given.keys() - own.keys())}"
-        )
-    for name in given.keys() - own.keys():
-        raise KeyError(f"functional_call: the module has no parameter or buffer '{name}'")
-    if tie_weights:  # the other names of a tensor follow the one that is given
-        by_id = {id(own[name]): value for name, value in given.items()}
-        given = {name: by_id[id(t)] for name, t in own.items() if id(t) in by_id} | given
-    places = []
-    try:
-        for name, value in given.items():
-            path, _, leaf = name.rpartition(".")
-            holder = module.get_submodule(path)
-            store = holder._parameters if leaf in holder._parameters else holder._buffers
-            places.append((store, leaf, store[leaf]))
-            store[leaf] = value
-        yield
-        for (store, leaf, _), name in zip(places, list(given)):
-            given[name] = store[leaf]
-    finally:
-        for store, leaf, value in reversed(places):
-            store[leaf] = value
 
 
 def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:

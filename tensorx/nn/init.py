@@ -7,8 +7,10 @@ set of initial weights on all devices.
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import tensorx as tx
@@ -140,6 +142,74 @@ def eye_(tensor: Any) -> Any:
         return tensor.copy_(tx.eye(*tensor.shape, dtype=tensor.dtype, device=tensor.device))
 
 
+def dirac_(tensor: Any, groups: int = 1) -> Any:
+    """The identity of convolutions: weights (out, in, ...) that give as many input channels as they can, for 3 to 5
+    dimensions.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.init.dirac_(tx.empty(2, 2, 3))
+        tensor([[[0., 1., 0.],
+                 [0., 0., 0.]],
+                [[0., 0., 0.],
+                 [0., 1., 0.]]])
+    """
+    if tensor.dim() not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    if tensor.shape[0] % groups:
+        raise ValueError("dim 0 must be divisible by groups")
+    size = tensor.shape[0] // groups
+    channels = list(range(min(size, tensor.shape[1]))) * groups
+    outputs = [d + size * (i * groups // len(channels)) for i, d in enumerate(channels)]
+    centre = [n // 2 for n in tensor.shape[2:]]
+    with tx.no_grad():
+        tensor.zero_()
+        if channels:
+            where = (tx.tensor(index, device=tensor.device) for index in (outputs, channels))
+            tensor[(*where, *centre)] = 1.0
+    return tensor
+
+
+def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
+    """A matrix (first dimension by all others) with orthonormal rows or columns, times ``gain`` (Saxe et al. 2013).
+
+    Example:
+        >>> import tensorx as tx
+        >>> w = tx.nn.init.orthogonal_(tx.empty(2, 3))
+        >>> tx.allclose(w @ w.mT, tx.eye(2), atol=1e-5)
+        True
+    """
+    if tensor.dim() < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if tensor.numel() == 0:
+        return tensor
+    with tx.no_grad():
+        rows = tensor.shape[0]
+        flat = tx.empty(rows, tensor.numel() // rows, dtype=tensor.dtype, device=tensor.device)
+        flat.normal_(0, 1, generator=generator)
+        wide = rows < flat.shape[1]
+        q, r = tx.linalg.qr(flat.mT if wide else flat)
+        q = q * r.diagonal().sign()  # makes q uniform (Mezzadri 2006)
+        return tensor.copy_((q.mT if wide else q).reshape(tensor.shape)).mul_(gain)
+
+
+def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = None) -> Any:
+    """Normal with this standard deviation, but a fraction ``sparsity`` of each column is zero (Martens 2010).
+
+    Example:
+        >>> import tensorx as tx
+        >>> (tx.nn.init.sparse_(tx.empty(10, 2), 0.3) == 0).sum(0)
+        tensor([3, 3])
+    """
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    zeros = math.ceil(sparsity * tensor.shape[0])
+    with tx.no_grad():
+        tensor.normal_(0, std, generator=generator)
+        order = tx.empty_like(tensor, dtype=tx.float32).uniform_(generator=generator).argsort(0)
+        return tensor.scatter_(0, order[:zeros], 0.0)
+
+
 def xavier_uniform_(tensor: Any, gain: float = 1.0, generator: Any = None) -> Any:
     """Uniform in ``+-gain * sqrt(6 / (fan_in + fan_out))`` (Glorot & Bengio 2010).
 
@@ -204,9 +274,8 @@ def trunc_normal_(
 ) -> Any:
     """Normal, with values outside [a, b] drawn again.
 
-    By rejection: candidates are drawn for the whole tensor until every element has accepted one. Where the
-        interval holds
-    little of the normal's mass, the candidates are uniform in it and accepted in proportion to the density.
+    By rejection: candidates are drawn for the whole tensor until every element has accepted one. Where the interval
+    holds little of the normal's mass, the candidates are uniform in it and accepted in proportion to the density.
 
     Example:
         >>> import tensorx as tx
@@ -239,3 +308,24 @@ def trunc_normal_(
 
 def _phi(x: float) -> float:
     return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
+
+
+def _deprecated(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``function`` by the name that it had before, with a warning."""
+    new, old = function.__name__, function.__name__[:-1]
+
+    @functools.wraps(function)
+    def renamed(*args: Any, **kwargs: Any) -> Any:
+        message = f"`nn.init.{old}` is now deprecated in favor of `nn.init.{new}`."
+        warnings.warn(message, FutureWarning, stacklevel=2)
+        return function(*args, **kwargs)
+
+    renamed.__name__ = renamed.__qualname__ = old
+    renamed.__doc__ = f"Deprecated name of :func:`{new}`."
+    return renamed
+
+
+uniform, normal, constant, eye = _deprecated(uniform_), _deprecated(normal_), _deprecated(constant_), _deprecated(eye_)
+dirac, sparse, orthogonal = _deprecated(dirac_), _deprecated(sparse_), _deprecated(orthogonal_)
+xavier_uniform, xavier_normal = _deprecated(xavier_uniform_), _deprecated(xavier_normal_)
+kaiming_uniform, kaiming_normal = _deprecated(kaiming_uniform_), _deprecated(kaiming_normal_)

@@ -49,7 +49,7 @@ def _size(shape: Sequence[int], dim: Ints) -> int:
 def _norm_vjp(gs: Any, needs: Any, input: Tensor, dim: Ints, weight: Any, weight_meta: Any, bias_meta: Any, mean: Tensor, rstd: Tensor) -> Any:
     g, gx, gw, gb = gs[0], None, None, None
     if g is not None and weight is not None and _lies_along(weight._shape, input._shape, dim):
-        gx = norm_backward(g * weight, input, mean, rstd, None, dim)[0] if needs[0] else None
+        gx = norm_backward_along(g, input, mean, rstd, weight, dim) if needs[0] else None
         gw = _weight_grad(g, input, mean, rstd, weight_meta.shape) if needs[1] else None
     elif g is not None and (needs[0] or needs[1]):
         gx, gw, gb = norm_backward(g, input, mean, rstd, weight, dim)
@@ -120,6 +120,15 @@ def _backward_vjp(gs: Any, needs: Any, grad: Tensor, input: Tensor, mean: Tensor
     return g_grad, g_x, g_mean, g_rstd, g_weight
 
 
+def _backward_along(grad, x, mean, rstd, weight, dim):
+    return _backward(grad * weight, x, mean, rstd, None, dim)[0]
+
+
+def _backward_along_vjp(g: Tensor, needs: Any, grad: Tensor, input: Tensor, mean: Tensor, rstd: Tensor, weight: Tensor, dim: Ints) -> Any:
+    g_weighted, *rest = _backward_vjp((g, None, None), needs, grad * weight, input, mean, rstd, None, dim)
+    return g_weighted * weight, *rest[:3], g_weighted * grad
+
+
 def _np_stats(x: Any, dim: Ints, eps: float) -> Any:
     mean, var = x.mean(dim, keepdims=True), x.var(dim, keepdims=True)
     return mean, 1 / np.sqrt(var + eps), var
@@ -133,7 +142,7 @@ def _np_norm(x, dim, weight, bias, eps):
 def _np_backward(g, x, mean, r, weight, dim):
     h = (x - mean) * r
     plain, along = g.sum(dim, keepdims=True), (g * h).sum(dim, keepdims=True)
-    n = math.prod(x.shape[d] for d in dim)
+    n = np.ones_like(x).sum(dim, keepdims=True)
     return affine(r * (g - plain / n - h * along / n), weight, None), along, plain
 
 
@@ -147,6 +156,11 @@ norm_backward = row("_norm_backward(Tensor grad, Tensor input, Tensor mean, Tens
                     samples=lambda t: [(t((3, 4)), t((3, 4)), t((3, 1)), t((3, 1)), None, (1,)),
                                        (t((2, 3, 4)), t((2, 3, 4)), t((1, 3, 1)), t((1, 3, 1)), t((1, 3, 1)), (0, 2))],
                     doc="The gradient of _norm in its input, with the row sums that are those in weight and bias.")
+norm_backward_along = row("_norm_backward_along(Tensor grad, Tensor input, Tensor mean, Tensor rstd, Tensor weight, int[] dim) -> Tensor", ROWWISE, _backward_along,
+                          _backward_along_vjp, promote=KEEP, dtypes="f", ref=lambda g, x, mean, r, weight, dim: _np_backward(g * weight, x, mean, r, None, dim)[0],
+                          samples=lambda t: [(t((3, 4)), t((3, 4)), t((3, 1)), t((3, 1)), t((4,)), (1,)),
+                                             (t((2, 3, 4)), t((2, 3, 4)), t((2, 1, 1)), t((2, 1, 1)), t((1, 3, 1)), (1, 2))], ulp=16.0,
+                          doc="The gradient of _norm in its input, with weights that lie along the row.")
 norm_weight = row("_norm_weight(Tensor grad, Tensor input, Tensor mean, Tensor rstd, int[1] dim, bool keepdim) -> Tensor", REDUCE,
                   lambda grad, x, mean, rstd, dim, keepdim: E.row_sum(grad * ((x - mean) * rstd)),
                   lambda g, grad, input, mean, rstd, dim, keepdim: _weight_vjp(g, grad, input, mean, rstd), promote=KEEP, dtypes="f", ulp=16.0,

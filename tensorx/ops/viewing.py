@@ -241,7 +241,7 @@ def _as_strided_vjp(g: Tensor, meta: Any, size: Any, stride: Any, offset: Any) -
     base = factories.arange(math.prod(meta.shape), device=g.device).view(*meta.shape) if meta.shape else factories.zeros((), dtype=dtypes.int64, device=g.device)
     index = base.as_strided(size, stride, offset or 0)
     flat = factories.zeros((math.prod(meta.shape),), dtype=g.dtype, device=g.device)
-    return indexing.index_put(flat, (index.contiguous(),), g.contiguous(), True).view(*meta.shape)
+    return indexing.index_put(flat, (index.contiguous(),), g.contiguous(), True).view(meta.shape)
 
 
 M = {"samples": lambda t: [(t((2, 3, 4)),)]}
@@ -289,7 +289,9 @@ split_with_sizes = viewing("split_with_sizes(Tensor self, int[] split_sizes, int
 
 
 def _unfolded(meta: Any, dimension: int, size: int, step: int) -> tuple[Any, Any, int]:
-    d = dimension % max(len(meta.shape), 1)
+    if not meta.shape:
+        return (size,), (1,), 0
+    d = dimension % len(meta.shape)
     strides = contiguous_strides(meta.shape)
     shape = [*meta.shape, size]
     shape[d] = (meta.shape[d] - size) // step + 1

@@ -38,7 +38,7 @@ def batch_norm(
     """
     if training:
         _check_batch(input.shape)
-    if (running_mean is None) != (running_var is None):
+    if training and (running_mean is None) != (running_var is None):
         raise ValueError("running_mean and running_var must either both be None or neither be None")
     return tx.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
 

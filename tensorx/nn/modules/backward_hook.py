@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -28,12 +29,16 @@ class BackwardHook:
         return args
 
     def watch_outputs(self, result: Any) -> Any:
-        """The result (a tensor, or a tuple or list of them), marked."""
-        single = not isinstance(result, (tuple, list))
+        """The result (a tensor, or a tuple of them), marked."""
+        single = not isinstance(result, tuple)
+        if single and not isinstance(result, tx.Tensor):
+            message = "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but "
+            warnings.warn(f"{message}received {type(result)}", stacklevel=4)
+            return result
         values = (result,) if single else tuple(result)
         self.n_outputs = len(values)
         self.output_places, values = _mark(self._outputs_seen, values)
-        return values[0] if single else type(result)(values)
+        return values[0] if single else values
 
     def _outputs_seen(self, grads: tuple[Any, ...]) -> tuple[Any, ...]:
         full = _spread(grads, self.output_places, self.n_outputs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
@@ -32,7 +33,9 @@ class _Numbered(Module):
 
     def __delitem__(self, index: int | slice) -> None:
         kept = list(self._modules.values())
-        del kept[index if isinstance(index, slice) else int(self._key(index))]
+        if not isinstance(index, slice):
+            self._key(index)  # IndexError for one out of range
+        del kept[index]
         self._replace(kept)
 
     def __len__(self) -> int:
@@ -319,9 +322,7 @@ class ParameterDict(Module):
             self.update(parameters)
 
     def __getitem__(self, key: str) -> Any:
-        if key not in self._keys:
-            raise KeyError(key)
-        return getattr(self, key)
+        return getattr(self, key)  # AttributeError where there is none, as in PyTorch
 
     def __setitem__(self, key: str, value: Any) -> None:
         self._keys[key] = None
@@ -361,6 +362,48 @@ class ParameterDict(Module):
         value = self[key]
         del self[key]
         return value
+
+    def popitem(self) -> tuple[str, Any]:
+        """Remove and return the last name and value."""
+        key, _ = self._keys.popitem()
+        self._keys[key] = None  # pop removes it
+        return key, self.pop(key)
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        """The value at ``key``, put there first if there is none."""
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def clear(self) -> None:
+        """Remove all."""
+        for key in list(self._keys):
+            del self[key]
+
+    def copy(self) -> ParameterDict:
+        """Another ParameterDict of the same values."""
+        return ParameterDict(OrderedDict(self.items()))
+
+    def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
+        """A new ParameterDict with ``default`` at every one of ``keys``."""
+        return ParameterDict((key, default) for key in keys)
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(list(self._keys))
+
+    def __or__(self, other: ParameterDict) -> ParameterDict:
+        joined = self.copy()
+        joined.update(other)
+        return joined
+
+    def __ror__(self, other: ParameterDict) -> ParameterDict:
+        joined = other.copy()
+        joined.update(self)
+        return joined
+
+    def __ior__(self, other: ParameterDict) -> ParameterDict:
+        self.update(other)
+        return self
 
     def update(self, parameters: Any) -> None:
         """Add all of a mapping or of an iterable of pairs."""

@@ -9,6 +9,18 @@ from typing import Any, TypeVar
 import tensorx as tx
 from tensorx.nn.parameter import Buffer, Parameter, is_lazy
 
+from .conversion import parse_to
+from .global_hooks import (  # noqa: F401  where PyTorch has them
+    register_module_backward_hook,
+    register_module_buffer_registration_hook,
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+    register_module_full_backward_hook,
+    register_module_full_backward_pre_hook,
+    register_module_module_registration_hook,
+    register_module_parameter_registration_hook,
+    registered,
+)
 from .hooks import HookMixin
 from .state import StateMixin
 
@@ -43,6 +55,7 @@ class Module(HookMixin, StateMixin):
 
     training: bool
     call_super_init: bool = False
+    dump_patches: bool = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if not self.call_super_init and (args or kwargs):
@@ -54,6 +67,7 @@ class Module(HookMixin, StateMixin):
         put("_buffers", {})
         put("_non_persistent_buffers_set", set())
         put("_modules", {})
+        put("_is_full_backward_hook", None)
         for name in _HOOK_DICTS:
             put(name, OrderedDict())
         if self.call_super_init:
@@ -77,7 +91,7 @@ class Module(HookMixin, StateMixin):
                 f"register_parameter: argument 'param' for '{name}' must be a leaf; got a tensor with grad_fn. "
                 "Hint: a value computed from other parameters belongs into forward()."
             )
-        self._parameters[name] = param
+        self._parameters[name] = None if param is None else registered("parameter", self, name, param)
 
     def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
         """Add a tensor that is state but not trained; ``persistent=False`` leaves it out of ``state_dict``."""
@@ -86,7 +100,7 @@ class Module(HookMixin, StateMixin):
             raise TypeError(
                 f"register_buffer: argument 'tensor' for '{name}' must be a Tensor or None; got {_kind(tensor)}"
             )
-        self._buffers[name] = tensor
+        self._buffers[name] = registered("buffer", self, name, tensor)
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
     def add_module(self, name: str, module: Module | None) -> None:
@@ -94,7 +108,7 @@ class Module(HookMixin, StateMixin):
         self._check_name("add_module", "module", name, self._modules)
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"add_module: argument 'module' for '{name}' must be a Module; got {_kind(module)}.")
-        self._modules[name] = module
+        self._modules[name] = registered("module", self, name, module)
 
     register_module = add_module
 
@@ -128,18 +142,18 @@ class Module(HookMixin, StateMixin):
             self.register_parameter(name, None)
         elif isinstance(value, Module):
             self._forget(name, "_modules", "modules")
-            self._modules[name] = value
+            self._modules[name] = registered("module", self, name, value)
         elif name in self.__dict__.get("_modules", ()):
             if value is not None:
                 raise TypeError(f"cannot assign '{_kind(value)}' as child module '{name}' (Module or None expected)")
-            self._modules[name] = None
+            self._modules[name] = registered("module", self, name, None)
         elif isinstance(value, Buffer):
             self._forget(name, "_buffers", "buffers")
             self.register_buffer(name, value, value.persistent)
         elif name in self.__dict__.get("_buffers", ()):
             if value is not None and not isinstance(value, tx.Tensor):
                 raise TypeError(f"cannot assign '{_kind(value)}' as buffer '{name}' (Tensor, Buffer or None expected)")
-            self._buffers[name] = value
+            self._buffers[name] = registered("buffer", self, name, value)
         else:
             super().__setattr__(name, value)
 
@@ -172,6 +186,7 @@ class Module(HookMixin, StateMixin):
         for name in _HOOK_DICTS:  # a module pickled elsewhere may lack some
             self.__dict__.setdefault(name, OrderedDict())
         self.__dict__.setdefault("_non_persistent_buffers_set", set())
+        self.__dict__.setdefault("_is_full_backward_hook", None)
 
     def __repr__(self) -> str:
         extra = self.extra_repr()
@@ -254,9 +269,9 @@ class Module(HookMixin, StateMixin):
         for _, module in self.named_children():
             yield module
 
-    def modules(self) -> Iterator[Module]:
-        """This module and all below it, each once."""
-        for _, module in self.named_modules():
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
+        """This module and all below it, each once unless ``remove_duplicate`` is False."""
+        for _, module in self.named_modules(remove_duplicate=remove_duplicate):
             yield module
 
     def get_submodule(self, target: str) -> Module:
@@ -341,7 +356,7 @@ class Module(HookMixin, StateMixin):
 
         Integer parameters and buffers keep their dtype. The parameters stay the same objects.
         """
-        device, dtype, non_blocking, memory_format = _parse_to(*args, **kwargs)
+        device, dtype, non_blocking, memory_format = parse_to(*args, **kwargs)
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError(f"Module.to: argument 'dtype' must be floating point or complex; got {dtype}.")
         more = {} if memory_format is None else {"memory_format": memory_format}
@@ -433,27 +448,3 @@ def _kind(value: Any) -> str:
 def _indented(text: str) -> str:
     first, *rest = text.split("\n")
     return "\n".join([first, *("  " + line for line in rest)])
-
-
-def _parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
-    """(device, dtype, non_blocking, memory_format) of a call of ``Module.to``."""
-    device, dtype = kwargs.pop("device", None), kwargs.pop("dtype", None)
-    non_blocking, memory_format = kwargs.pop("non_blocking", False), kwargs.pop("memory_format", None)
-    other = kwargs.pop("tensor", None)
-    if kwargs:
-        raise TypeError(f"to: got an unexpected keyword argument '{next(iter(kwargs))}'.")
-    flags = []
-    for arg in args:
-        if isinstance(arg, tx.Tensor):
-            other = arg
-        elif isinstance(arg, tx.dtype):
-            dtype = arg
-        elif isinstance(arg, bool):
-            flags.append(arg)
-        elif isinstance(arg, (str, int, tx.device)):
-            device = arg
-        elif arg is not None:
-            raise TypeError(f"to: arguments must be a device, a dtype or a tensor; got {_kind(arg)}.")
-    if other is not None:
-        device, dtype = other.device, other.dtype
-    return (None if device is None else tx.device(device)), dtype, flags[0] if flags else non_blocking, memory_format

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -75,7 +76,9 @@ class StateMixin:
         """Run ``hook(module, incompatible_keys)`` after loading; it may change the lists of keys in place."""
         return add(self._load_state_dict_post_hooks, hook)
 
-    def state_dict(self, *, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> dict[str, Any]:
+    def state_dict(
+        self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
+    ) -> dict[str, Any]:
         """All parameters and persistent buffers by dotted name; detached (sharing memory) unless ``keep_vars``.
 
         Example:
@@ -83,6 +86,12 @@ class StateMixin:
             >>> list(tx.nn.Linear(2, 3).state_dict())
             ['weight', 'bias']
         """
+        if args:
+            message = "Positional args are being deprecated, use kwargs instead."
+            warnings.warn(message, FutureWarning, stacklevel=2)
+            given = dict(zip(("destination", "prefix", "keep_vars"), args, strict=False))
+            destination = given.get("destination", destination)
+            prefix, keep_vars = given.get("prefix", prefix), given.get("keep_vars", keep_vars)
         if destination is None:
             destination = OrderedDict()
             destination._metadata = OrderedDict()
@@ -100,7 +109,7 @@ class StateMixin:
             if not getattr(hook, "_from_public_api", False):
                 destination = destination if result is None else result
             elif result is not None:
-                raise RuntimeError("state_dict: a post-hook must return None (it changes the dict in place).")
+                raise RuntimeError("state_dict post-hook must return None")
         return destination
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
@@ -120,7 +129,7 @@ class StateMixin:
         or unexpected key, raises a RuntimeError that lists every problem.
         """
         if not isinstance(state_dict, Mapping):
-            raise TypeError(f"load_state_dict: argument 'state_dict' must be a dict; got {type(state_dict).__name__}.")
+            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
         metadata = getattr(state_dict, "_metadata", None)
         state = OrderedDict(state_dict)
         if metadata is not None:
@@ -175,8 +184,8 @@ class StateMixin:
     def _load_one(self, name: str, value: Any, key: str, given: Any, assign: bool, errors: list[str]) -> None:
         if not isinstance(given, tx.Tensor):
             errors.append(
-                f'While copying the parameter named "{key}", expected a Tensor from the checkpoint but got '
-                f"{type(given)}"
+                f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
+                f"checkpoint but received {type(given)}"
             )
             return
         lazy = is_lazy(value)
@@ -188,6 +197,13 @@ class StateMixin:
                 f"the shape in current model is {value.shape}."
             )
             return
+        if value.is_meta and not given.is_meta and not assign:
+            warnings.warn(
+                f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the current "
+                "module, which is a no-op. (Did you mean to pass `assign=True` to assign items in the state dictionary "
+                "to their corresponding key in the module instead of copying them in place?)",
+                stacklevel=2,
+            )
         if assign:
             if isinstance(value, tx.nn.Parameter):
                 if not isinstance(given, tx.nn.Parameter):
@@ -232,7 +248,10 @@ def _load(
     keys = IncompatibleKeys(missing, unexpected)
     for hook in list(module._load_state_dict_post_hooks.values()):
         if hook(module, keys) is not None:
-            raise RuntimeError("load_state_dict: a post-hook must return None (it changes the lists of keys in place).")
+            raise AssertionError(
+                "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new values, "
+                "if incompatible_keys need to be modified, it should be done inplace."
+            )
 
 
 def _unexpected(state: Any, prefix: str, extra: str, modules: Any, own: Any) -> list[str]:

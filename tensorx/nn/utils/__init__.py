@@ -1,3 +1,6 @@
 """Helpers for modules and their parameters."""
 
-from . import rnn
+from . import clip_grad, rnn, stateless
+from .clip_grad import clip_grad_norm, clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm
+from .convert_parameters import parameters_to_vector, vector_to_parameters
+from .init import skip_init
