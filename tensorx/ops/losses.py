@@ -111,8 +111,7 @@ def _kept(factor, x):
 
 
 def _bce_logits(x, y, weight, pos_weight):
-    scale = 1 if pos_weight is None else (pos_weight - 1) * y + 1
-    return _times(_kept(1 - y, x) + (_tail(x) if pos_weight is None else _kept(scale, _tail(x))), weight)
+    return _times(_kept(_times(y, pos_weight), _tail(x)) + _kept(1 - y, _tail(-x)), weight)
 
 
 def _bce_logits_vjp(g, out, x, y, weight, pos_weight):
@@ -121,7 +120,7 @@ def _bce_logits_vjp(g, out, x, y, weight, pos_weight):
     by_weight = None if weight is None else g * _bce_logits(x, y, None, pos_weight)
     by_pos = None if pos_weight is None else h * y * _tail(x)
     by_x = logistic(x) - y if pos_weight is None else (t + 1 - y) * logistic(x) - t
-    return h * by_x, h * (-x if pos_weight is None else (pos_weight - 1) * _tail(x) - x), by_weight, by_pos
+    return h * by_x, h * (-x if pos_weight is None else pos_weight * _tail(x) - _tail(-x)), by_weight, by_pos
 
 
 def _np_bce_logits(x, y, weight, pos_weight):
@@ -198,6 +197,29 @@ gaussian_nll = elementwise("_gaussian_nll(Tensor self, Tensor target, Tensor var
                            ref=lambda x, y, var, full, eps: 0.5 * (np.log(var) + (x - y)**2 / var + (np.log(2 * np.pi) if full else 0)),
                            samples=lambda t: [(t((3, 4)), t((3, 4)), t((3, 4), 0.5, 2), False, 1e-6), (t((3, 4)), t((3, 4)), t((3, 1), 0.5, 2), True, 1e-6)],
                            doc="The negative log likelihood of normal numbers with a variance of at least eps.")
+
+
+def _nll(x, target, weight, ignore_index):
+    label = E.cast(target.args[0] if target.op == "cast" else target, dtypes.int64)
+    valid = E.ne(label, E.cast(ignore_index, dtypes.int64))
+    scale = E.const(1, x.dtype) if weight is None else weight
+    return E.where(valid, -x if weight is None else -(x * weight), 0.0), E.where(valid, scale, 0.0)
+
+
+def _nll_vjp(g, out, x, target, weight, ignore_index):
+    label = E.cast(target.args[0] if target.op == "cast" else target, dtypes.int64)
+    valid = E.ne(label, E.cast(ignore_index, dtypes.int64))
+    return E.where(valid, -_times(g[0], weight), 0.0), None, None if weight is None else E.where(valid, g[1] - g[0] * x, 0.0)
+
+
+def _np_nll(x, target, weight, ignore_index):
+    w = np.ones_like(x) if weight is None else weight
+    return np.where(target == ignore_index, 0, -x * w), np.where(target == ignore_index, 0, w)
+
+
+nll = elementwise("_nll(Tensor self, Tensor target, Tensor? weight, Seed ignore_index) -> (Tensor loss, Tensor scale)", _nll, _nll_vjp, dtypes="f", ref=_np_nll,
+                  samples=lambda t: [(t((5, 4)), t.index((5, 4), 4), None, 2), (t((5, 4)), t.index((5, 4), 4), t((5, 4)), 1)],
+                  doc="Minus the picked log-probability, weighted, and the weight; both 0 where target is ignore_index.")
 
 
 # margins

@@ -124,15 +124,6 @@ def dist(a: Any, b: Any, p: Any) -> Any:
     return _vector_norm(a - b, p, None, False, None)
 
 
-@composite("cdist(Tensor x1, Tensor x2, float p=2.0) -> Tensor", dtypes="f", ulp=16.0,
-           ref=lambda a, b, p=2.0: _np_norm(a[..., :, None, :] - b[..., None, :, :], p, -1), samples=lambda t: [(t((3, 4)), t((2, 4))), (t((2, 3, 4)), t((1, 2, 4)), 1.0)],
-           doc="The distance of every row of x1 from every row of x2.")
-def cdist(a: Any, b: Any, p: float) -> Any:
-    if a.dim() < 2 or b.dim() < 2 or a.shape[-1] != b.shape[-1]:
-        raise RuntimeError(f"cdist: X1 and X2 must have the same number of columns. X1: {a.shape[-1] if a.dim() else 1} X2: {b.shape[-1] if b.dim() else 1}")
-    return _vector_norm(a.unsqueeze(-2) - b.unsqueeze(-3), p, -1, False, None)
-
-
 count_nonzero = R.reduce("count_nonzero(Tensor self, int[1]? dim=None) -> Tensor", lambda x, *_: E.row_sum(E.cast(E.ne(x, 0), dtypes.int64)),
                          ref=lambda x, dim=None: np.count_nonzero(x, dim), samples=lambda t: [(t((3, 4)),), (t((2, 3, 4)), 1), (t((2, 3, 4)), (0, 2))],
                          doc="The number of nonzero elements.")
@@ -228,4 +219,4 @@ def logcumsumexp(x: Any, dim: int) -> Any:
     return x if n > 1 else x.clone()
 
 
-__all__ = ["Tensor", "aminmax", "cdist", "count_nonzero", "dist", "kthvalue", "logcumsumexp", "median", "nanmean", "nansum", "norm", "std", "vector_norm"]
+__all__ = ["Tensor", "aminmax", "count_nonzero", "dist", "kthvalue", "logcumsumexp", "median", "nanmean", "nansum", "norm", "std", "vector_norm"]

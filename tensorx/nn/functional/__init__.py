@@ -26,10 +26,30 @@ from .activation import (
     tanhshrink,
 )
 from .attention import multi_head_attention_forward, scaled_dot_product_attention
+from .classification import cross_entropy, nll_loss
 from .conv import conv1d, conv2d, conv3d, conv_tbc, conv_transpose1d, conv_transpose2d, conv_transpose3d
+from .distance import cosine_similarity, pairwise_distance, pdist
 from .fold import fold, unfold
 from .layer import _padding_row, dropout, embedding, linear
-from .loss import _reduction, cross_entropy, mse_loss, nll_loss
+from .likelihood import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    gaussian_nll_loss,
+    kl_div,
+    poisson_nll_loss,
+)
+from .loss import _reduction, huber_loss, l1_loss, mse_loss, smooth_l1_loss
+from .margin import (
+    cosine_embedding_loss,
+    hinge_embedding_loss,
+    margin_ranking_loss,
+    multi_margin_loss,
+    multilabel_margin_loss,
+    multilabel_soft_margin_loss,
+    soft_margin_loss,
+    triplet_margin_loss,
+    triplet_margin_with_distance_loss,
+)
 from .normalization import batch_norm, group_norm, instance_norm, layer_norm, local_response_norm, normalize, rms_norm
 from .padding import pad
 from .piecewise import (

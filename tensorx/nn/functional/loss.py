@@ -1,11 +1,12 @@
-"""Losses."""
+"""Reductions, and losses between two tensors of one shape."""
 
 from __future__ import annotations
 
 import warnings
 from typing import Any
 
-import tensorx as tx
+from tensorx.ops import losses
+from tensorx.ops.dispatch import call
 
 
 def _reduction(size_average: Any, reduce: Any, reduction: str) -> str:
@@ -24,130 +25,51 @@ def _reduced(loss: Any, reduction: str) -> Any:
     return loss if reduction == "none" else loss.mean() if reduction == "mean" else loss.sum()
 
 
-def _pick(logp: Any, target: Any, weight: Any, ignore_index: int, classes: int) -> tuple[Any, Any, Any]:
-    """(loss, weight, valid) an element, without reduction, for class indices ``target``.
-
-    Ignored elements are selected away, not multiplied by zero, so that an infinite log-probability there cannot become
-    NaN.
-    """
-    wanted = logp.shape[:classes] + logp.shape[classes + 1 :]
-    if tuple(target.shape) != tuple(wanted):
-        if classes < logp.dim() and logp.dim() > 1 and logp.shape[0] != target.shape[0]:
-            raise ValueError(
-                f"Expected input batch_size ({logp.shape[0]}) to match target batch_size ({target.shape[0]})."
-            )
-        raise tx.errors.ShapeError(
-            f"nll_loss: argument 'target' must have shape {tuple(wanted)}; got {tuple(target.shape)}."
+def _warn_of_broadcasting(input: Any, target: Any) -> None:
+    if tuple(target.shape) != tuple(input.shape):
+        message = (
+            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). "
+            "This will likely lead to incorrect results due to broadcasting. Please ensure they have the same size."
         )
-    valid = target != ignore_index
-    index = tx.where(valid, target, 0)
-    loss = -tx.gather(logp, classes, index.unsqueeze(classes)).squeeze(classes)
+        warnings.warn(message, stacklevel=3)
+
+
+def _weighted(loss: Any, input: Any, weight: Any, reduction: str) -> Any:
+    """The reduction of a loss whose elements have weights: 'mean' divides by the weights' sum."""
     if weight is None:
-        return tx.where(valid, loss, 0.0), None, valid
-    scale = tx.where(valid, weight[index], 0.0)
-    return tx.where(valid, loss * scale, 0.0), scale, valid
+        return _reduced(loss, reduction)
+    if tuple(weight.shape) != tuple(input.shape):
+        raise ValueError("Weights and input must have the same size.")
+    loss = loss * weight
+    return loss.sum() / weight.sum() if reduction == "mean" else _reduced(loss, reduction)
 
 
-def _weighted_mean(loss: Any, scale: Any, valid: Any) -> Any:
-    return loss.sum() / (valid.sum().to(loss.dtype) if scale is None else scale.sum())
+def _floats(input: Any, target: Any) -> bool:
+    """Whether the rows of losses take these operands; those of integers are composed of general ops."""
+    return input.dtype.is_floating_point or target.dtype.is_floating_point
 
 
-def nll_loss(
+def l1_loss(
     input: Any,
     target: Any,
-    weight: Any = None,
     size_average: Any = None,
-    ignore_index: int = -100,
     reduce: Any = None,
     reduction: str = "mean",
+    weight: Any = None,
 ) -> Any:
-    """Negative log likelihood: minus the log-probability of the true class.
-
-    Args:
-        input: log-probabilities of shape (C), (N, C) or (N, C, d1, ...).
-        target: class indices of shape (), (N) or (N, d1, ...).
-        weight: a factor for each class, shape (C); 'mean' divides by the sum of the factors used.
-        ignore_index: this target value adds nothing.
-        reduction: 'none', 'mean' or 'sum'.
+    """Absolute difference; ``weight`` multiplies each element, and 'mean' then divides by the weights' sum.
 
     Example:
         >>> import tensorx as tx
-        >>> tx.nn.functional.nll_loss(tx.tensor([[-0.5, -1.5], [-2.0, -0.25]]), tx.tensor([0, 1]))
-        tensor(0.3750)
+        >>> tx.nn.functional.l1_loss(tx.tensor([1.0, 3.0]), tx.tensor([0.0, 1.0]))
+        tensor(1.5000)
     """
+    _warn_of_broadcasting(input, target)
     reduction = _reduction(size_average, reduce, reduction)
-    loss, scale, valid = _pick(input, target, weight, ignore_index, min(1, input.dim() - 1))
-    return _weighted_mean(loss, scale, valid) if reduction == "mean" else _reduced(loss, reduction)
-
-
-def cross_entropy(
-    input: Any,
-    target: Any,
-    weight: Any = None,
-    size_average: Any = None,
-    ignore_index: int = -100,
-    reduce: Any = None,
-    reduction: str = "mean",
-    label_smoothing: float = 0.0,
-) -> Any:
-    """Cross entropy between logits and class indices, or class probabilities of the logits' shape.
-
-    Args:
-        input: logits of shape (C), (N, C) or (N, C, d1, ...).
-        target: class indices of shape (), (N) or (N, d1, ...), or floating point probabilities shaped like ``input``.
-        weight: a factor for each class, shape (C).
-        ignore_index: this class index adds nothing (not for probabilities).
-        reduction: 'none', 'mean' (over the weights used; over the batch for probabilities) or 'sum'.
-        label_smoothing: how much of each target is spread evenly over all classes, in [0, 1].
-
-    Raises IndexError for a class index outside [0, C).
-
-    Example:
-        >>> import tensorx as tx
-        >>> tx.nn.functional.cross_entropy(tx.zeros(2, 4), tx.tensor([0, 3]))
-        tensor(1.3863)
-    """
-    reduction = _reduction(size_average, reduce, reduction)
-    if not 0.0 <= label_smoothing <= 1.0:
-        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
-    dim = 0 if input.dim() == 1 else 1
-    logp = tx.log_softmax(input, dim)
-    if tuple(input.shape) == tuple(target.shape):
-        return _soft_cross_entropy(logp, target, weight, ignore_index, reduction, label_smoothing, dim)
-    if target.is_floating_point():
-        raise RuntimeError(
-            f"Expected floating point type for target with class probabilities of shape {tuple(input.shape)}; "
-            f"got shape {tuple(target.shape)}."
-        )
-    loss, scale, valid = _pick(logp, target, weight, ignore_index, dim)
-    if label_smoothing == 0:
-        return _weighted_mean(loss, scale, valid) if reduction == "mean" else _reduced(loss, reduction)
-    spread = -(logp if weight is None else logp * _along(weight, logp, dim)).sum(dim)
-    spread = tx.where(valid, spread, 0.0)
-    loss = (1 - label_smoothing) * loss + label_smoothing / input.shape[dim] * spread
-    return _weighted_mean(loss, scale, valid) if reduction == "mean" else _reduced(loss, reduction)
-
-
-def _soft_cross_entropy(
-    logp: Any, target: Any, weight: Any, ignore_index: int, reduction: str, smoothing: float, dim: int
-) -> Any:
-    if not target.is_floating_point():
-        raise RuntimeError(f"Expected floating point type for target with class probabilities, got {target.dtype}")
-    if ignore_index >= 0:
-        raise RuntimeError("ignore_index is not supported for floating point target")
-    if smoothing > 0:
-        target = target * (1 - smoothing) + smoothing / logp.shape[dim]
-    loss = logp * target
-    if weight is not None:
-        loss = loss * _along(weight, logp, dim)
-    if reduction == "none":
-        return -loss.sum(dim)
-    total = -loss.sum()
-    return total / (logp.numel() / logp.shape[dim]) if reduction == "mean" else total
-
-
-def _along(weight: Any, like: Any, dim: int) -> Any:
-    return weight.view([-1 if d == dim else 1 for d in range(like.dim())])
+    loss = (
+        call(losses.l1, (input, target)) if _floats(input, target) or input.dtype.is_complex else (input - target).abs()
+    )
+    return _weighted(loss, input, weight, reduction)
 
 
 def mse_loss(
@@ -165,18 +87,58 @@ def mse_loss(
         >>> tx.nn.functional.mse_loss(tx.tensor([1.0, 3.0]), tx.tensor([0.0, 1.0]))
         tensor(2.5000)
     """
-    if tuple(target.shape) != tuple(input.shape):
-        message = (
-            f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). "
-            "This will likely lead to incorrect results due to broadcasting. Please ensure they have the same size."
-        )
-        warnings.warn(message, stacklevel=2)
+    _warn_of_broadcasting(input, target)
     reduction = _reduction(size_average, reduce, reduction)
-    difference = input - target
-    loss = difference * difference
+    return _weighted(call(losses.mse, (input, target)), input, weight, reduction)
+
+
+def smooth_l1_loss(
+    input: Any,
+    target: Any,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Any:
+    """Half the squared difference over ``beta``; absolute difference minus ``beta / 2`` where that is above ``beta``.
+
+    RuntimeError for a negative ``beta``.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.smooth_l1_loss(tx.tensor([0.5, 3.0]), tx.tensor([0.0, 1.0]), reduction="none")
+        tensor([0.1250, 1.5000])
+    """
+    _warn_of_broadcasting(input, target)
+    reduction = _reduction(size_average, reduce, reduction)
+    if beta < 0:
+        raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
+    return _reduced(call(losses.smooth_l1, (input, target, float(beta))), reduction)
+
+
+def huber_loss(
+    input: Any,
+    target: Any,
+    reduction: str = "mean",
+    delta: float = 1.0,
+    weight: Any = None,
+) -> Any:
+    """Half the squared difference; ``delta * (abs(difference) - delta / 2)`` where that is above ``delta``.
+
+    ``weight`` multiplies each element. RuntimeError unless ``delta`` is positive.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.functional.huber_loss(tx.tensor([0.5, 4.0]), tx.tensor([0.0, 1.0]), reduction="none", delta=2.0)
+        tensor([0.1250, 4.0000])
+    """
+    _warn_of_broadcasting(input, target)
+    reduction = _reduction(None, None, reduction)
+    if delta <= 0:
+        raise RuntimeError("huber_loss does not support non-positive values for delta.")
+    loss = call(losses.huber, (input, target, float(delta)))
     if weight is None:
         return _reduced(loss, reduction)
     if tuple(weight.shape) != tuple(input.shape):
         raise ValueError("Weights and input must have the same size.")
-    loss = loss * weight
-    return loss.sum() / weight.sum() if reduction == "mean" else _reduced(loss, reduction)
+    return _reduced(loss * weight, reduction)
