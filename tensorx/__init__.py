@@ -33,8 +33,25 @@ from tensorx.devices.cpu import get_num_threads, set_num_threads
 from tensorx.devices.registry import device
 from tensorx.dtypes import can_cast, dtype, get_default_dtype, promote_types, set_default_dtype
 from tensorx.faults import synchronize
+from tensorx.formats import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    jagged,
+    layout,
+    legacy_contiguous_format,
+    memory_format,
+    preserve_format,
+    sparse_bsc,
+    sparse_bsr,
+    sparse_coo,
+    sparse_csc,
+    sparse_csr,
+    strided,
+)
 from tensorx.formatting import get_printoptions, printoptions, set_printoptions
 from tensorx.limits import finfo, iinfo
+from tensorx.ops.convert import clone_as as clone
 from tensorx.ops.contractions import chain_matmul, einsum
 from tensorx.ops.activations import celu_, rrelu, rrelu_
 from tensorx.ops.determinism import are_deterministic_algorithms_enabled, deterministic, use_deterministic_algorithms
@@ -44,6 +61,8 @@ from tensorx.ops.factories import (
     as_tensor,
     empty,
     empty_like,
+    empty_permuted,
+    empty_strided,
     eye,
     from_numpy,
     full,
@@ -77,6 +96,7 @@ from tensorx.ops.random import (
     seed,
     set_rng_state,
 )
+from tensorx.ops.sampling import multinomial, randint_like
 from tensorx.ops.searching import histogram, histogramdd
 from tensorx.ops.sets import unique, unique_consecutive
 from tensorx.ops.shaping import broadcast_tensors, meshgrid

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tensorx import dtypes, faults
+from tensorx import dtypes, faults, formats
 from tensorx.autograd.modes import state
 from tensorx.devices import registry
 from tensorx.dtypes import dtype as DType
@@ -129,8 +129,10 @@ class Tensor(TensorMethods, metaclass=TensorMeta):
         return self._offset
 
     def is_contiguous(self, memory_format: Any = None) -> bool:
-        """Whether elements lie in row-major order without gaps."""
-        return bool(self._key & CONTIGUOUS)
+        """Whether elements lie in row-major order (or in that of ``memory_format``) without gaps."""
+        if memory_format is None:
+            return bool(self._key & CONTIGUOUS)
+        return formats.has_format(self._shape, self._get_strides(), memory_format)
 
     def element_size(self) -> int:
         """Bytes of one element."""
@@ -334,7 +336,7 @@ class Tensor(TensorMethods, metaclass=TensorMeta):
         return self.dtype.is_signed
 
     is_sparse = is_quantized = is_nested = is_mkldnn = False
-    layout = "strided"
+    layout = formats.strided
 
     @property
     def is_cuda(self) -> bool:

@@ -45,6 +45,7 @@ from tensorx.ops import (
     recurrent,
     reduction,
     resampling,
+    sampling,
     scatters,
     searching,
     sets,
@@ -62,7 +63,20 @@ from tensorx.tensor import Tensor
 
 FUNCTIONS: dict[str, Any] = {}  # of all rows
 bind.install(FUNCTIONS)
-METHODS = special.METHODS | convert.METHODS | methods.METHODS | indexing.METHODS | random.METHODS | complexes.METHODS | predicates.METHODS | interop.METHODS | sets.METHODS  # those of Tensor that no row gives
+METHODS: dict[str, Any] = {}  # those of Tensor that no row gives
+for _module in (
+    complexes,
+    convert,
+    indexing,
+    interop,
+    methods,
+    predicates,
+    random,
+    sampling,
+    sets,
+    special,
+):
+    METHODS |= _module.METHODS
 for _name, _method in METHODS.items():
     setattr(Tensor, _name, _method)
 PUBLIC = {name: f for name, f in FUNCTIONS.items() if describe.public_name(name) == f"tensorx.{name}"}  # what users find as tensorx.NAME
@@ -117,6 +131,7 @@ __all__ = [
     "recurrent",
     "reduction",
     "resampling",
+    "sampling",
     "scatters",
     "searching",
     "sets",

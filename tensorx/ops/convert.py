@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorx import dtypes
+from tensorx import dtypes, formats
 from tensorx.devices import registry
 from tensorx.dtypes import dtype as DType
 from tensorx.ops import expr as E
@@ -53,18 +53,39 @@ def copy_into(target: Tensor, source: Tensor) -> Tensor:
 
 
 def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
-    """The tensor itself if its elements lie in row-major order, else a copy that does.
+    """The tensor itself if its elements lie in row-major order (or in that of ``memory_format``), else a copy that does.
 
     >>> import tensorx
     >>> tensorx.zeros(2, 3).t().contiguous().stride()
     (2, 1)
     """
-    if self.is_contiguous():
+    if self.is_contiguous(memory_format):
         return self
-    out = _empty(self._shape, self.dtype, self.device)
-    result: Tensor = call(copy, (out, self, False), (out,))
+    if memory_format is formats.preserve_format:
+        raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+    return _arranged(self, None if memory_format is None else formats.format_strides(self._shape, memory_format))
+
+
+def _arranged(t: Tensor, strides: tuple[int, ...] | None, d: DType | None = None) -> Tensor:
+    """A copy with these strides (None: row-major)."""
+    out = _empty(t._shape, d or t.dtype, t.device, strides)
+    result: Tensor = call(copy, (out, t, False), (out,))
     result._storage.version = 0
     return result
+
+
+def clone_as(input: Tensor, *, memory_format: Any = None) -> Tensor:
+    """A copy, its elements in the same order in memory or in that of ``memory_format``. Differentiable.
+
+    >>> import tensorx
+    >>> tensorx.zeros(2, 3).t().clone(memory_format=tensorx.contiguous_format).stride()
+    (2, 1)
+    """
+    if memory_format is None or memory_format is formats.preserve_format:
+        return call(clone, (input, None))  # type: ignore[no-any-return]
+    if not isinstance(memory_format, formats.memory_format):
+        raise TypeError(f"clone: argument 'memory_format' must be a memory format; got {memory_format!r}")
+    return _arranged(input, formats.format_strides(input._shape, memory_format))
 
 
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
@@ -107,6 +128,8 @@ def to(self: Tensor, *args: Any, dtype: DType | None = None, device: Any = None,
             device = a
         elif a is not None:
             raise TypeError(f"to: argument {i + 1} must be a device, a dtype or a tensor; got {type(a).__name__}")
+    if memory_format not in (None, formats.preserve_format) and formats.suggested(self._shape, self._get_strides()) is not memory_format:
+        self, copy = _arranged(self, formats.format_strides(self._shape, memory_format)), False
     out = self
     if device is not None:
         from tensorx.ops.factories import resolve
@@ -121,7 +144,7 @@ def to(self: Tensor, *args: Any, dtype: DType | None = None, device: Any = None,
 
 def _as(d: DType) -> Any:
     def f(self: Tensor, memory_format: Any = None) -> Tensor:
-        return cast(self, d)
+        return cast(self, d) if memory_format is None else to(self, d, memory_format=memory_format)
     f.__name__ = f.__qualname__ = d.name
     f.__doc__ = f"The tensor in dtype {d.name}."
     return f
@@ -134,7 +157,7 @@ def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
     >>> tensorx.ones(2).cpu().device
     device(type='cpu')
     """
-    return to_device(self, registry.device("cpu"))
+    return to(self, registry.device("cpu"), memory_format=memory_format)
 
 
 def type_as(self: Tensor, other: Tensor) -> Tensor:
@@ -147,7 +170,7 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     return to(self, other)
 
 
-METHODS = {"contiguous": contiguous, "copy_": copy_, "to": to, "cpu": cpu, "type_as": type_as,
-           **{name: _as(d) for name, d in {"half": dtypes.float16, "float": dtypes.float32, "double": dtypes.float64, "short": dtypes.int16,
+METHODS = {"clone": clone_as, "contiguous": contiguous, "copy_": copy_, "to": to, "cpu": cpu, "type_as": type_as,
+           **{name: _as(d) for name, d in {"half": dtypes.float16, "float": dtypes.float32, "double": dtypes.float64, "short": dtypes.int16, "byte": dtypes.uint8, "char": dtypes.int8,
                                            "int": dtypes.int32, "long": dtypes.int64, "bool": dtypes.bool_, "bfloat16": dtypes.bfloat16,
                                            "cfloat": dtypes.complex64, "cdouble": dtypes.complex128}.items()}}

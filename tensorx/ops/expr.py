@@ -68,11 +68,15 @@ class Expr:
     attr: Any
 
     def __repr__(self) -> str:
+        return self.shown(6)
+
+    def shown(self, depth: int) -> str:
+        """The expression as text, down to a depth: as a tree a DAG may be exponentially large."""
         if self.op in ("arg", "scalar"):
             return f"{'xs'[self.op == 'scalar']}{self.attr}"
         if self.op == "const":
             return repr(self.attr)
-        return f"{self.op}({', '.join(map(repr, self.args))})"
+        return f"{self.op}({', '.join(a.shown(depth - 1) for a in self.args) if depth else '...'})"
 
     def __bool__(self) -> bool:
         raise TypeError("Expr: a body must not branch on an element's value. Hint: use E.where(condition, a, b)")

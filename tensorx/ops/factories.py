@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorx import dtypes
+from tensorx import dtypes, formats
 from tensorx.devices import registry
 from tensorx.dtypes import dtype as DType
 from tensorx.errors import BadValue, ShapeError
@@ -16,9 +16,11 @@ from tensorx.ops import domain
 from tensorx.ops import expr as E
 from tensorx.ops.families import row
 from tensorx.ops.kinds.create import CREATE
+from tensorx.ops.layout import is_dense, span
+from tensorx.ops.outputs import resize
 from tensorx.ops.schema import _int
 from tensorx.ops.table import NONDIFF
-from tensorx.tensor import Tensor, from_host, make, wrap
+from tensorx.tensor import CONTIGUOUS, Tensor, from_host, make, wrap
 from tensorx.tensor import empty as _empty
 
 _full = row("_full(int[] size, Scalar value, *, ScalarType dtype, Device device) -> Tensor", CREATE, lambda d, value: value, NONDIFF,
@@ -78,6 +80,7 @@ def full(size: Any, fill_value: Any, *, out: Tensor | None = None, dtype: DType 
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     d = dtype or (out.dtype if out is not None else dtypes.of_python(value))
     shape = _shape((size,))
+    formats.check_strided("full", layout)
     domain.check_range(_full, (value,), d)
     if out is not None:
         from tensorx.ops.dispatch import call
@@ -93,7 +96,7 @@ def _filled(name: str, value: int) -> Callable[..., Tensor]:
         if kw:
             raise TypeError(f"{name}: got an unexpected keyword argument '{next(iter(kw))}'")
         d = dtype or (out.dtype if out is not None else dtypes.get_default_dtype())
-        return full(_shape(size), value, out=out, dtype=d, device=device, requires_grad=requires_grad)
+        return full(_shape(size), value, out=out, dtype=d, device=device, requires_grad=requires_grad, layout=layout)
     f.__name__ = f.__qualname__ = name
     f.__doc__ = f"A tensor of the given size filled with {value}.\n\n    >>> import tensorx\n    >>> tensorx.{name}(2).tolist()\n    [{float(value)}, {float(value)}]\n    "
     return f
@@ -113,7 +116,12 @@ def empty(*size: Any, out: Tensor | None = None, dtype: DType | None = None, lay
     """
     if "size" in kw:
         size = (kw.pop("size"),)
-    return _made(_empty(_shape(size), dtype or dtypes.get_default_dtype(), resolve(device)), requires_grad)
+    formats.check_strided("empty", layout)
+    shape = _shape(size)
+    strides = None if memory_format in (None, formats.contiguous_format) else formats.format_strides(shape, memory_format)
+    if out is not None:
+        return resize(out, shape)
+    return _made(_empty(shape, dtype or dtypes.get_default_dtype(), resolve(device), strides), requires_grad)
 
 
 def empty_like(input: Tensor, *, dtype: DType | None = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
@@ -124,7 +132,17 @@ def empty_like(input: Tensor, *, dtype: DType | None = None, layout: Any = None,
     >>> tensorx.empty_like(tensorx.zeros(2)).shape
     tensorx.Size([2])
     """
-    return empty(input._shape, dtype=dtype or input.dtype, device=device or input.device, requires_grad=requires_grad)
+    formats.check_strided("empty_like", layout)
+    found = _empty(input._shape, dtype or input.dtype, resolve(device) if device is not None else input.device, _like_strides(input, memory_format))
+    return _made(found, requires_grad)
+
+
+def _like_strides(t: Tensor, memory_format: Any) -> tuple[int, ...] | None:
+    """Strides of a new tensor like ``t``: None means row-major."""
+    if memory_format is None or memory_format is formats.preserve_format:
+        own = t._get_strides()
+        return None if t._key & CONTIGUOUS else own if is_dense(t._shape, own) else formats.dense_strides(t._shape, own)
+    return None if memory_format is formats.contiguous_format else formats.format_strides(t._shape, memory_format)
 
 
 def full_like(input: Tensor, fill_value: Any, *, dtype: DType | None = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
@@ -135,7 +153,10 @@ def full_like(input: Tensor, fill_value: Any, *, dtype: DType | None = None, lay
     >>> tensorx.full_like(tensorx.zeros(2), 3.0)
     tensor([3., 3.])
     """
-    return full(input._shape, fill_value, dtype=dtype or input.dtype, device=device or input.device, requires_grad=requires_grad)
+    if input._key & CONTIGUOUS and memory_format in (None, formats.preserve_format, formats.contiguous_format):
+        return full(input._shape, fill_value, dtype=dtype or input.dtype, device=device or input.device, requires_grad=requires_grad, layout=layout)
+    made = empty_like(input, dtype=dtype, layout=layout, device=device, memory_format=memory_format)
+    return _made(full(made._shape, fill_value, out=made), requires_grad)
 
 
 def zeros_like(input: Tensor, **kw: Any) -> Tensor:
@@ -203,6 +224,41 @@ def linspace(start: Any, end: Any, steps: int, *, out: Tensor | None = None, dty
     step = (end - start) / (steps - 1) if steps > 1 else 0
     result = _linspace((steps,), start, end if steps > 1 else start, step, steps / 2, dtype=work, device=resolve(device))
     return _made(result.to(d), requires_grad)
+
+
+def empty_strided(size: Any, stride: Any, *, dtype: DType | None = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
+                  pin_memory: bool = False) -> Tensor:
+    """Uninitialised memory with any strides. RuntimeError for negative ones.
+
+    >>> import tensorx
+    >>> tensorx.empty_strided((2, 3), (1, 2)).stride()
+    (1, 2)
+    """
+    shape, strides = _shape((size,)), tuple(_int(s) for s in stride)
+    if len(shape) != len(strides):
+        raise RuntimeError(f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(strides)})")
+    if any(s < 0 for s in strides):
+        raise RuntimeError("as_strided: Negative strides are not supported at the moment")
+    base = _empty((span(shape, strides),), dtype or dtypes.get_default_dtype(), resolve(device))
+    return _made(make(base._storage, shape, strides, 0, base.dtype), requires_grad)
+
+
+def empty_permuted(size: Any, physical_layout: Any, *, dtype: DType | None = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
+                   pin_memory: bool = False) -> Tensor:
+    """Uninitialised dense memory whose dimensions lie in this order, the outermost one first.
+
+    >>> import tensorx
+    >>> tensorx.empty_permuted((2, 3, 4), (2, 0, 1)).stride()
+    (3, 1, 6)
+    """
+    shape, order = _shape((size,)), tuple(_int(d) for d in physical_layout)
+    if sorted(order) != list(range(len(shape))):
+        raise RuntimeError(f"empty_permuted: argument 'physical_layout' must be a permutation of {len(shape)} dimensions; got {order}")
+    strides, step = [0] * len(shape), 1
+    for d in reversed(order):
+        strides[d] = step
+        step *= max(shape[d], 1)
+    return empty_strided(shape, strides, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
 def eye(n: int, m: int | None = None, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False, layout: Any = None) -> Tensor:

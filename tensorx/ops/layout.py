@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from tensorx.errors import ShapeError
+from tensorx.formats import dense_strides
 from tensorx.tensor import contiguous_strides, is_contiguous
 
 Ints = tuple[int, ...]
@@ -111,14 +112,14 @@ def is_dense(shape: Sequence[int], strides: Sequence[int]) -> bool:
 
 
 def like_strides(shape: Ints, candidates: Sequence[tuple[Ints, Ints]]) -> Ints | None:
-    """Strides for a result: the axis order of the first dense operand of that shape; None (row-major) otherwise."""
+    """Strides for a result, in the axis order of its operands; None means row-major."""
     for s, strides in candidates:
         if s == shape:
             if is_contiguous(s, strides):
                 return None
-            if is_dense(s, strides):
-                return strides
-    return None
+            break
+    found = dense_strides(shape, *(expanded_strides(s, strides, shape) for s, strides in candidates))
+    return None if is_contiguous(shape, found) else found
 
 
 __all__ = ["access_class", "broadcast_shapes", "contiguous_strides", "expanded_strides", "index_width", "is_contiguous", "is_dense", "like_strides",

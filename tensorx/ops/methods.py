@@ -115,6 +115,12 @@ def _new(name: str) -> Any:
     return f
 
 
+def new_empty_strided(self: Tensor, size: Any, stride: Any, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False, **kw: Any) -> Tensor:
+    """`tensorx.empty_strided` with this tensor's dtype and device."""
+    from tensorx.ops import factories
+    return factories.empty_strided(size, stride, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
+
+
 def iterate(self: Tensor) -> Iterator[Tensor]:
     """Tensors along the first dimension."""
     if not self._shape:
@@ -139,7 +145,7 @@ METHODS: dict[str, Any] = {
     "detach": detach, "detach_": detach_, "set_": set_, "resize_": resize_, "conj": conj, "data": property(_get_data, _set_data),
     "T": property(transpose_property), "mT": property(matrix_transpose), "register_hook": hooks.register_hook, "retain_grad": hooks.retain_grad,
     "register_post_accumulate_grad_hook": hooks.register_post_accumulate_grad_hook, "__iter__": iterate,
-    **{f"new_{n}": _new(n) for n in ("zeros", "ones", "full", "empty", "tensor")},
+    "new_empty_strided": new_empty_strided, **{f"new_{n}": _new(n) for n in ("zeros", "ones", "full", "empty", "tensor")},
 }
 
 

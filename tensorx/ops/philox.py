@@ -94,6 +94,49 @@ def sqrt(x: E.Expr) -> E.Expr:
     return x * y
 
 
+def reciprocal(x: E.Expr) -> E.Expr:
+    """1 / x of a positive normal number by Newton's iteration from a bit-level guess; huge for 0."""
+    double = x.dtype is dtypes.float64
+    integer_, magic = (dtypes.uint64, 0x7FDE623822FC16E6) if double else (dtypes.uint32, 0x7EF311C7)
+    y = E.bits(E.const(magic, integer_) - E.bits(x, integer_), x.dtype)
+    for _ in range(5 if double else 4):
+        y = y * (2 - x * y)
+    return y
+
+
+def exp(x: E.Expr) -> E.Expr:
+    """e**x: the exponent from the nearest multiple of log 2, the rest by Taylor; infinity and 0 outside of the normal range."""
+    double = x.dtype is dtypes.float64
+    integer_, mantissa, bias = (dtypes.int64, 52, 1023) if double else (dtypes.int32, 23, 127)
+    n = E.floor(x * (1 / math.log(2)) + 0.5)
+    high = 0.693145751953125  # log 2 to 17 bits, so that n * high is exact
+    r = (x - n * high) - n * (math.log(2) - high)
+    series = _horner(r, [1 / math.factorial(k) for k in range(14 if double else 8)])
+    fits = (n > 1 - bias) & (n <= bias)
+    scale = E.bits((E.cast(E.where(fits, n, 0.0), integer_) + E.const(bias, integer_)) << E.const(mantissa, integer_), x.dtype)
+    return E.where(fits, series * scale, E.where(n > 0, E.const(math.inf, x.dtype), 0.0))
+
+
+def angle(word: E.Expr, d: dtype) -> tuple[E.Expr, E.Expr]:
+    """(cosine, sine) of an angle in (0, pi/2), both positive: the word's top bits, and half a step more."""
+    phi = (E.cast(word >> _c(8), d) + 0.5) * (math.pi / 2 / 2**24)
+    p = phi * phi
+    terms = 12 if d is dtypes.float64 else 7
+    return (_horner(p, [(-1.0) ** k / math.factorial(2 * k) for k in range(terms + 1)]),
+            phi * _horner(p, [(-1.0) ** k / math.factorial(2 * k + 1) for k in range(terms)]))
+
+
+def cauchy(d: dtype, seed: E.Expr, offset: E.Expr) -> E.Expr:
+    """A standard Cauchy number: the tangent of a uniform angle, its sign from a word of its own."""
+    w = words(seed, offset)
+    work = d if d is dtypes.float64 else dtypes.float32
+    low = E.cast(w[1] >> _c(9), work) < 2.0**22  # near pi/2 the cosine cancels: take the reciprocal of the tangent near 0
+    c, s = angle(w[0] >> _c(1), work)  # in (0, pi/4)
+    small = s * reciprocal(c)
+    value = E.where(low, small, reciprocal(small))
+    return E.where(E.eq(w[2] & _c(1), _c(0)), value, -value)
+
+
 def cosine(word: E.Expr, d: dtype) -> E.Expr:
     """cos of an angle that is uniform on the circle: the word's top bits are the quadrant and the place in it."""
     turn = word >> _c(8)

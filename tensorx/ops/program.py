@@ -205,5 +205,5 @@ def _owned(r: Any, shape: tuple[int, ...], d: dtype, args: Sequence[Any]) -> np.
     if r.shape != shape:
         r = np.broadcast_to(r, shape)
     if r.base is not None or any(r is a for a in args):
-        r = np.array(r, order="C", subok=False)
+        r = np.array(r, order="K", subok=False)
     return r if r.dtype == d.np else r.astype(d.np)

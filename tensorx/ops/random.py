@@ -289,7 +289,9 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Gene
 def _like(name: str) -> Callable[..., Tensor]:
     def f(input: Tensor, *, dtype: DType | None = None, layout: Any = None, device: Any = None, requires_grad: bool = False, generator: Any = None,
           memory_format: Any = None) -> Tensor:
-        return globals()[name](input._shape, dtype=dtype or input.dtype, device=device or input.device, requires_grad=requires_grad, generator=generator)
+        made = factories.empty_like(input, dtype=dtype, layout=layout, device=device, memory_format=memory_format)
+        drawn: Tensor = globals()[name](input._shape, dtype=made.dtype, device=made.device, generator=generator, out=None if made.is_contiguous() else made)
+        return drawn.requires_grad_() if requires_grad else drawn
     f.__name__ = f.__qualname__ = name + "_like"
     f.__doc__ = f"`{name}` in the shape, dtype and device of ``input``.\n\n    >>> import tensorx\n    >>> tensorx.{name}_like(tensorx.zeros(2)).shape\n    tensorx.Size([2])\n    "
     return f
