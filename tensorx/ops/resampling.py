@@ -87,8 +87,11 @@ pick_nearest_back = row(f"_pick_nearest_back(Tensor input, {HOW}) -> Tensor", RE
 
 def resized(x: Tensor, size: tuple[int, ...], mode: str, align_corners: bool, scales: tuple[float | None, ...]) -> Tensor:
     """``x``'s last dimensions at another size; the smooth modes of uint8 images round to the nearest integer."""
-    if mode == "nearest" and len(size) == 2:  # PyTorch's rule for images alone: no scaling, or exact doubling
-        scales = tuple(None if w in (n, 2 * n) else s for n, w, s in zip(x._shape[-2:], size, scales, strict=True))
+    n = x._shape[-len(size):]
+    if mode == "nearest" and len(size) == 2:  # PyTorch's rule for images alone: factors that keep or double the size count as just that
+        scales = tuple(None if w in (m, 2 * m) else s for m, w, s in zip(n, size, scales, strict=True))
+    elif mode.endswith("-aa") or (mode == "cubic" and size == n):  # what keeps its size stays as it is
+        scales = tuple(None if w == m else s for m, w, s in zip(n, size, scales, strict=True))
     if mode.startswith("nearest"):
         return pick_nearest(x, size, mode, False, scales)
     if x.dtype is not dtypes.uint8:

@@ -94,6 +94,7 @@ from .pooling import (
     max_pool3d_with_indices,
 )
 from .resampling import interpolate, upsample, upsample_bilinear, upsample_nearest
+from .sampling import affine_grid, grid_sample
 from .shuffling import channel_shuffle, native_channel_shuffle, pixel_shuffle, pixel_unshuffle
 from .unpooling import (
     fractional_max_pool2d,
