@@ -58,6 +58,7 @@ from tensorx.ops import (
     unary,
     unpooling,
     viewing,
+    weight_norms,
 )
 from tensorx.ops.factories import ones_like, zeros_like
 from tensorx.tensor import Tensor
