@@ -101,7 +101,7 @@ def _default(text: str | None, kind: str) -> Any:
         return words[text]
     if text.startswith("["):
         return tuple(int(w) for w in text[1:-1].split(",") if w.strip())
-    if kind == "str":
+    if kind == "str" or text[0] in "'\"":
         return text.strip("'\"")
     return float(text) if "." in text or "e" in text else int(text)
 

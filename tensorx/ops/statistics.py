@@ -10,7 +10,7 @@ import numpy as np
 from tensorx import dtypes
 from tensorx.ops import expr as E
 from tensorx.ops import reduction as R
-from tensorx.ops.families import composite
+from tensorx.ops.families import composite, elementwise
 from tensorx.ops.mixing import logaddexp
 from tensorx.ops.ordering import sort
 from tensorx.tensor import Tensor, normalize_dim
@@ -77,6 +77,10 @@ power_norm = R.reduce("_power_norm(Tensor self, float p, int[1]? dim=None, bool 
                       samples=lambda t: [(t((3, 4)), 3.0), (t((3, 4)), 1.5, 0, True)], doc="The p-norm for a general p.")
 
 
+_is_nonzero = elementwise("_is_nonzero(Tensor self) -> Tensor", lambda x: E.where(E.ne(x, 0), E.const(1, x.dtype), 0), lambda g, out, x: E.const(0, g.dtype),
+                          dtypes="f", ref=lambda x: (x != 0) * 1.0, doc="1 where self is not 0; its gradient is 0.")
+
+
 def _vector_norm(x: Any, p: Any, dim: Dim, keepdim: bool, dtype: Any) -> Any:
     if not (x.dtype.is_floating_point or x.dtype.is_complex):
         raise RuntimeError(f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {x.dtype.name}")
@@ -90,7 +94,7 @@ def _vector_norm(x: Any, p: Any, dim: Dim, keepdim: bool, dtype: Any) -> Any:
     if p == 1:
         return x.sum(dims, keepdim)
     if p == 0:
-        return (x != 0).to(x.dtype).sum(dims, keepdim)
+        return _is_nonzero(x).sum(dims, keepdim)
     if math.isinf(p):
         return x.amax(dims, keepdim) if p > 0 else x.amin(dims, keepdim)
     return power_norm(x, float(p), dim, keepdim)
@@ -113,8 +117,11 @@ def vector_norm(x: Any, ord: Any, dim: Dim, keepdim: bool, dtype: Any) -> Any:
            samples=lambda t: [(t((3, 4)),), (t((3, 4)), 1, 0), (t((3, 4)), math.inf, 1, True), (t((3, 4)), "fro")],
            doc="The norm of order p (2 where p is 'fro' or None) of all elements, or along dim.")
 def norm(x: Any, p: Any, dim: Dim, keepdim: bool, dtype: Any) -> Any:
+    if p == "nuc":
+        from tensorx.ops.matrices import nuclear
+        return nuclear(x, dim, keepdim, dtype)
     if isinstance(p, str) and p != "fro":
-        raise RuntimeError(f"norm: argument 'p' must be a number or 'fro'; got {p!r}. Hint: nuclear norms are not built yet")
+        raise RuntimeError(f"norm: argument 'p' must be a number, 'fro' or 'nuc'; got {p!r}")
     return _vector_norm(x, 2 if p is None or p == "fro" else float(p), dim, keepdim, dtype)
 
 
