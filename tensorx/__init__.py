@@ -198,7 +198,7 @@ _LAZY_NAMES = {
     **dict.fromkeys(_SETTINGS, "settings"),
 }
 #: From the table: dtypes with their aliases, and a function (and in-place form) a row.
-_FROM_TABLE = {d.name: d for d in _dtypes.ALL} | _dtypes.ALIASES | _ops.PUBLIC
+_FROM_TABLE = {d.name: d for d in _dtypes.ALL} | _dtypes.ALIASES | _ops.PUBLIC | _ops.legacy.TYPES
 globals().update({name: value for name, value in _FROM_TABLE.items() if name not in globals()})
 
 if not _typing.TYPE_CHECKING:  # for type checkers a module __getattr__ would make every name valid

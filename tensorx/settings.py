@@ -7,20 +7,6 @@ from typing import Any
 
 from tensorx.ops import determinism
 
-_CLASSES = {
-    "float32": "Float",
-    "float64": "Double",
-    "float16": "Half",
-    "bfloat16": "BFloat16",
-    "uint8": "Byte",
-    "int8": "Char",
-    "int16": "Short",
-    "int32": "Int",
-    "int64": "Long",
-    "bool": "Bool",
-    "complex64": "ComplexFloat",
-    "complex128": "ComplexDouble",
-}
 _matmul_precision = "highest"
 _interop_threads = 1
 _warn_always = False
@@ -122,10 +108,7 @@ def typename(obj: Any, /) -> str:
     from tensorx.tensor import Tensor
 
     if isinstance(obj, Tensor):
-        where = "" if obj.device.type == "cpu" else f"{obj.device.type}."
-        return (
-            f"torch.{where}{_CLASSES.get(obj.dtype.name, obj.dtype.name)}Tensor"  # PyTorch's name: scripts compare it
-        )
+        return obj.type()  # type: ignore[no-any-return]
     what = obj if hasattr(obj, "__qualname__") else type(obj)
     module = getattr(what, "__module__", "") or ""
     return what.__qualname__ if module in ("", "builtins") else f"{module}.{what.__qualname__}"

@@ -20,6 +20,7 @@ from tensorx import accelerator as _accelerator
 from tensorx import faults as _faults
 from tensorx.devices import registry as _registry
 from tensorx.errors import BackendUnavailable, OutOfMemory
+from tensorx.ops import legacy as _legacy
 from tensorx.streams import Event, Stream
 
 from . import amp
@@ -302,6 +303,9 @@ def graph(*args: Any, **kwargs: Any) -> Any:
     """Not in this version."""
     raise NotImplementedError("cuda.graph: recording and replaying a device's work is not in this version.")
 
+
+#: ``cuda.FloatTensor`` and its kin.
+globals().update({name: _legacy.tensor_type(name, "cuda") for name in _legacy.TYPES})
 
 __all__ = [
     name
