@@ -54,6 +54,7 @@ from tensorx.limits import finfo, iinfo
 from tensorx.ops.convert import clone_as as clone
 from tensorx.ops.contractions import chain_matmul, einsum
 from tensorx.ops.activations import celu_, rrelu, rrelu_
+from tensorx.ops.copies import conj, is_conj, is_neg
 from tensorx.ops.determinism import are_deterministic_algorithms_enabled, deterministic, use_deterministic_algorithms
 from tensorx.ops.differences import gradient
 from tensorx.ops.factories import (
@@ -77,6 +78,17 @@ from tensorx.ops.factories import (
 from tensorx.ops.factorings import lu
 from tensorx.ops.interop import from_dlpack
 from tensorx.ops.methods import get_default_device, is_tensor, set_default_device
+from tensorx.ops.pieces import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    block_diag,
+    broadcast_shapes,
+    cartesian_prod,
+    tril_indices,
+    triu_indices,
+    unravel_index,
+)
 from tensorx.ops.predicates import allclose, equal, is_complex, is_floating_point, is_nonzero, numel, result_type
 from tensorx.ops.random import (
     Generator,
