@@ -1,4 +1,4 @@
-"""Order statistics and covariance: quantile, mode, msort, nanmedian, cov, corrcoef, cross, renorm."""
+"""Order statistics and covariance: quantile, mode, msort, nanmedian, cov, corrcoef, renorm."""
 
 from __future__ import annotations
 
@@ -220,31 +220,6 @@ def corrcoef(x: Any) -> Any:
     return c.clamp(-1, 1)
 
 
-def _np_cross(a: Any, b: Any, dim: int | None = None) -> Any:
-    shape = np.broadcast_shapes(a.shape, b.shape)
-    d = shape.index(3) if dim is None else dim
-    return np.cross(np.broadcast_to(a, shape), np.broadcast_to(b, shape), axis=d)
-
-
-@composite("cross(Tensor self, Tensor other, int? dim=None) -> Tensor", ref=_np_cross, dtypes="ifc", ulp=32,
-           samples=lambda t: [(t((2, 3)), t((2, 3))), (t((2, 4, 3)), t((4, 3)), -1)], doc="The vector product along dim (the first of extent 3).")
-def cross(a: Any, b: Any, dim: int | None) -> Any:
-    from tensorx.ops.layout import broadcast_shapes
-    if dim is None:
-        if 3 not in a._shape:
-            raise RuntimeError("no dimension of size 3 in input")
-        dim = a._shape.index(3) - a.dim()
-    d = normalize_dim(dim, max(a.dim(), b.dim()), "cross") - max(a.dim(), b.dim())
-    if a._shape[d] != 3 or b._shape[d] != 3:
-        raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {a._shape[d]} and {b._shape[d]}")
-    shape = broadcast_shapes("cross", a._shape, b._shape)
-    x, y = (cat((t, t), t.dim() + d) for t in (a.expand(shape), b.expand(shape)))
-
-    def turned(t: Any, k: int) -> Any:
-        return t.narrow(d, k, 3)
-    return (turned(x, 1) * turned(y, 2)).addcmul(turned(x, 2), turned(y, 1), value=-1)
-
-
 def _np_renorm(x: Any, p: float, dim: int, maxnorm: float) -> Any:
     axes = tuple(i for i in range(x.ndim) if i != dim % x.ndim)
     size = (abs(x)**p).sum(axes, keepdims=True)**(1 / p)
@@ -265,4 +240,4 @@ def renorm(x: Any, p: Any, dim: int, maxnorm: Any) -> Any:
     return x * (maxnorm / (size + 1e-7)).where(size > maxnorm, 1.0).to(x.dtype)
 
 
-__all__ = ["corrcoef", "cov", "cross", "mode", "msort", "nanmedian", "renorm"]
+__all__ = ["corrcoef", "cov", "mode", "msort", "nanmedian", "renorm"]
