@@ -57,6 +57,14 @@ from tensorx.ops.activations import celu_, rrelu, rrelu_
 from tensorx.ops.copies import conj, is_conj, is_neg
 from tensorx.ops.determinism import are_deterministic_algorithms_enabled, deterministic, use_deterministic_algorithms
 from tensorx.ops.differences import gradient
+from tensorx.ops.dropouts import (
+    alpha_dropout,
+    alpha_dropout_,
+    feature_alpha_dropout,
+    feature_alpha_dropout_,
+    feature_dropout,
+    feature_dropout_,
+)
 from tensorx.ops.factories import (
     arange,
     as_tensor,

@@ -13,8 +13,9 @@ import numpy as np
 
 from tensorx.autograd.modes import state
 from tensorx.ops import expr as E
-from tensorx.ops.families import composite, row
+from tensorx.ops.families import composite, elementwise, row
 from tensorx.ops.kinds.rows import REDUCE
+from tensorx.ops.statistics import vector_norm
 from tensorx.ops.table import NONDIFF
 from tensorx.tensor import Tensor, normalize_dim
 
@@ -110,13 +111,11 @@ hamming = row("_hamming_distance(Tensor self, Tensor other, int dim=-1, bool kee
               doc="The number of elements along dim in which self and other differ.")
 
 
-def distances(a: Tensor, b: Tensor, p: float, keepdim: bool = False) -> Any:
+def distances(a: Tensor, b: Tensor, p: float) -> Any:
     """The p-norm of ``a - b`` along the last dimension, for p >= 0."""
     if p == 0:
-        return hamming(a, b, -1, keepdim)
-    if p == 1:
-        return taxi(a, b, -1, keepdim)
-    return distance(a, b, p, "two" if p == 2 else "inf" if math.isinf(p) else "p", -1, keepdim)
+        return hamming(a, b)
+    return taxi(a, b) if p == 1 else distance(a, b, p, "two" if p == 2 else "inf" if math.isinf(p) else "p")
 distance_pull = row("_distance_pull(Tensor grad, Tensor self, Tensor other, Tensor out, float p, str norm, int[] dim, bool keepdim) -> Tensor", REDUCE,
                     lambda g, a, b, out, p, norm, dim, keepdim: E.row_sum(g * _pull(a - b, out, p, norm)), NONDIFF, ref=_np_pull, dtypes="f", ulp=64.0,
                     samples=lambda t: [(t((2, 3, 1)), t((2, 1, 4)), t((3, 4)), t((2, 3, 1), 4, 8), 2.0, "two", (1,), True),
@@ -128,16 +127,15 @@ def _np_pairwise(a, b, p=2.0, eps=1e-6, keepdim=False):
     return _np_distance(a - b, -eps, p, _np_name(p), -1, keepdim)
 
 
+gap = elementwise("_gap(Tensor self, Tensor other, float eps) -> Tensor", lambda a, b, eps: a - b + eps, lambda g, out, a, b, eps: (g, -g), dtypes="f",
+                  ref=lambda a, b, eps: a - b + eps, ulp=8.0, samples=lambda t: [(t((3, 4)), t((4,)), 1e-6)], doc="self - other + eps.")
+
+
 @composite("pairwise_distance(Tensor x1, Tensor x2, float p=2.0, float eps=1e-06, bool keepdim=False) -> Tensor", dtypes="f", ref=_np_pairwise, ulp=32.0,
            samples=lambda t: [(t((3, 4)), t((3, 4))), (t((3, 4)), t((4,)), 1.0, 1e-3, True), (t((2, 1, 4)), t((3, 4)), 3.0)],
            doc="The p-norm of x1 - x2 + eps over the last dimension.")
 def pairwise_distance(a: Any, b: Any, p: float, eps: float, keepdim: bool) -> Any:
-    if not (a._shape or b._shape):
-        raise IndexError("pairwise_distance: Dimension out of range (expected to be in range of [-1, 0], but got 1)")
-    if p < 0:
-        from tensorx.ops.statistics import vector_norm
-        return vector_norm(a - b + eps, p, -1, keepdim)
-    return distances(a + eps if eps else a, b, p, keepdim)
+    return vector_norm(gap(a, b, eps), p, -1, keepdim)
 
 
 MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")

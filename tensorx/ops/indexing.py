@@ -236,14 +236,17 @@ index_add = putting("index_add(Tensor self, int dim, Tensor index, Tensor source
 
 
 def _embedding_body(weight: Tensor, indices: Tensor, padding_idx: int, scale: bool, sparse: bool) -> Take:
-    if sparse or scale:
-        raise NotImplementedError("embedding: sparse gradients and scale_grad_by_freq are not supported. Hint: leave them False")
+    if sparse:
+        raise NotImplementedError("embedding: argument 'sparse' must be False; sparse gradients are not supported")
     if len(weight._shape) != 2:
         raise RuntimeError("'weight' must be 2-D")
     return Take(weight, *advanced("embedding", weight, (indices,)))
 
 
-def _embedding_vjp(g: Tensor, weight_meta: Any, indices: Tensor, padding_idx: int) -> tuple[Tensor, None]:
+def _embedding_vjp(g: Tensor, weight_meta: Any, indices: Tensor, padding_idx: int, scale_grad_by_freq: bool) -> tuple[Tensor, None]:
+    if scale_grad_by_freq:
+        uses = index_put(g.new_zeros((weight_meta.shape[0],)), (indices,), g.new_ones(()), True)
+        g = g / index(uses, (indices,)).unsqueeze(-1)
     if padding_idx >= 0:
         g = g.masked_fill((indices == padding_idx).unsqueeze(-1), 0)
     return index_put(_zeros(weight_meta, g), (indices,), g, True), None

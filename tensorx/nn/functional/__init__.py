@@ -29,8 +29,10 @@ from .attention import multi_head_attention_forward, scaled_dot_product_attentio
 from .classification import cross_entropy, nll_loss
 from .conv import conv1d, conv2d, conv3d, conv_tbc, conv_transpose1d, conv_transpose2d, conv_transpose3d
 from .distance import cosine_similarity, pairwise_distance, pdist
+from .dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
+from .embedding import _padding_row, embedding, embedding_bag, one_hot
 from .fold import fold, unfold
-from .layer import _padding_row, dropout, embedding, linear
+from .layer import bilinear, linear
 from .likelihood import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,

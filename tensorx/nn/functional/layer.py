@@ -1,4 +1,4 @@
-"""Functions with weights, and dropout."""
+"""Linear and bilinear maps."""
 
 from __future__ import annotations
 
@@ -21,58 +21,35 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     return out if bias is None else out + bias
 
 
-def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
-    """With ``training``: each element becomes zero with probability ``p``, the others are divided by ``1 - p``.
+def bilinear(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
+    """``input1 @ weight[k] @ input2 + bias[k]`` for every k.
+
+    Args:
+        input1: (..., in1).
+        input2: (..., in2), with the same leading dimensions.
+        weight: (out, in1, in2).
+        bias: (out).
+
+    RuntimeError where the sizes do not fit.
 
     Example:
         >>> import tensorx as tx
-        >>> tx.nn.functional.dropout(tx.ones(3), p=0.5, training=False)
-        tensor([1., 1., 1.])
+        >>> tx.nn.functional.bilinear(tx.ones(1, 2), tx.ones(1, 3), tx.ones(4, 2, 3))
+        tensor([[6., 6., 6., 6.]])
     """
-    if not 0.0 <= p <= 1.0:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-    return tx.dropout(input, p, training, inplace=inplace)
-
-
-def embedding(
-    input: Any,
-    weight: Any,
-    padding_idx: int | None = None,
-    max_norm: float | None = None,
-    norm_type: float = 2.0,
-    scale_grad_by_freq: bool = False,
-    sparse: bool = False,
-) -> Any:
-    """Rows of ``weight`` (rows, dim) chosen by the integers ``input``; the result has shape (*input.shape, dim).
-
-    Example:
-        >>> import tensorx as tx
-        >>> tx.nn.functional.embedding(tx.tensor([2, 0]), tx.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
-        tensor([[5., 6.],
-                [1., 2.]])
-    """
-    if sparse:
-        raise NotImplementedError("embedding: argument 'sparse' must be False; there are no sparse gradients yet.")
-    row = _padding_row(padding_idx, weight.size(0))
-    if max_norm is not None:
-        with tx.no_grad():
-            _renorm_rows(weight, input, max_norm, norm_type)
-    return tx.embedding(weight, input, -1 if row is None else row, scale_grad_by_freq, False)
-
-
-def _padding_row(padding_idx: int | None, rows: int) -> int | None:
-    if padding_idx is None:
-        return None
-    if not -rows <= padding_idx < rows:
-        raise AssertionError("Padding_idx must be within num_embeddings")
-    return padding_idx % rows
-
-
-def _renorm_rows(weight: Any, input: Any, max_norm: float, norm_type: float) -> None:
-    """Shrink the rows that ``input`` names to ``max_norm``, in place. A row named twice is written twice with the
-    same value.
-    """
-    rows = input.reshape(-1)
-    found = weight[rows]
-    norm = found.abs().pow(norm_type).sum(1, keepdim=True).pow(1 / norm_type)
-    weight[rows] = tx.where(norm > max_norm, found * (max_norm / (norm + 1e-7)), found)
+    if input1.dim() != input2.dim() or tuple(input1.shape[:-1]) != tuple(input2.shape[:-1]):
+        raise RuntimeError(
+            f"bilinear(): input batch dimensions do not match: got {tuple(input1.shape)} and {tuple(input2.shape)}"
+        )
+    if weight.dim() != 3 or (input1.shape[-1], input2.shape[-1]) != tuple(weight.shape[1:]):
+        raise RuntimeError(
+            f"bilinear(): input sizes do not match weight size: got {input1.shape[-1]} and {input2.shape[-1]} for "
+            f"weight of shape {tuple(weight.shape)}"
+        )
+    if bias is not None and tuple(bias.shape) != (weight.shape[0],):
+        raise RuntimeError(f"bilinear(): bias size does not match weight size: got {tuple(bias.shape)}")
+    out, in1, in2 = weight.shape
+    first, second = input1.reshape(-1, in1), input2.reshape(-1, in2, 1)
+    half = (first @ weight.permute(1, 0, 2).reshape(in1, out * in2)).view(-1, out, in2)
+    result = (half @ second).view(*input1.shape[:-1], out)
+    return result if bias is None else result + bias

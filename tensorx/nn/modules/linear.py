@@ -64,6 +64,52 @@ class Linear(Module):
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
 
 
+class Bilinear(Module):
+    """``y[k] = x1 @ weight[k] @ x2 + bias[k]``.
+
+    Weight (out_features, in1_features, in2_features) and bias start uniform in ``+-1/sqrt(in1_features)``.
+
+    Shape: (..., in1_features) and (..., in2_features) give (..., out_features). ValueError unless ``in1_features`` is
+    positive.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.Bilinear(20, 30, 40)(tx.ones(8, 20), tx.ones(8, 30)).shape
+        tensorx.Size([8, 40])
+    """
+
+    def __init__(
+        self,
+        in1_features: int,
+        in2_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        if in1_features <= 0:
+            raise ValueError(f"Bilinear: argument 'in1_features' must be > 0; got {in1_features}.")
+        self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
+        self.weight = Parameter(tx.empty((out_features, in1_features, in2_features), device=device, dtype=dtype))
+        self.register_parameter("bias", Parameter(tx.empty(out_features, device=device, dtype=dtype)) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw the initial weights again."""
+        bound = 1 / math.sqrt(self.in1_features)
+        init.uniform_(self.weight, -bound, bound)
+        if self.bias is not None:
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input1: Any, input2: Any) -> Any:
+        return F.bilinear(input1, input2, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        sizes = f"in1_features={self.in1_features}, in2_features={self.in2_features}, out_features={self.out_features}"
+        return f"{sizes}, bias={self.bias is not None}"
+
+
 class LazyLinear(LazyModuleMixin, Linear):
     """A :class:`Linear` that takes ``in_features`` from its first input.
 
