@@ -21,10 +21,15 @@ def test_first_losses_are_the_recorded_ones(device):
 
 
 def test_learns(device):
-    result = demo.train(device, epochs=4, seed=1)
+    result = demo.train(device, epochs=2, seed=1)
     assert result.tested == 360
-    assert result.accuracy > 0.9
-    assert len(result.losses) == 4 * 23
+    assert result.accuracy > 0.95
+    assert len(result.losses) == 2 * 23
+
+
+def test_reaches_its_accuracy():
+    """Where it is fast: every lane follows the same losses (above)."""
+    assert demo.train("cpu", seed=0).accuracy >= 0.985
 
 
 def test_start_is_the_same_bit_for_bit(device):
@@ -32,7 +37,8 @@ def test_start_is_the_same_bit_for_bit(device):
         tx.manual_seed(5)
         net = demo.model(where)
         order = [int(y[0]) for _, y in demo.batches(demo.digits.load(where)[0], 5)]
-        mask = net[3](tx.ones(2, 256, device=where))
+        dropout = next(layer for layer in net if isinstance(layer, tx.nn.Dropout))
+        mask = dropout(tx.ones(2, 256, device=where))
         return [p.tolist() for p in net.parameters()], mask.tolist(), order
 
     assert start(device) == start("cpu")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -28,27 +29,34 @@ def _patches(x: Array, kernel: Ints, outs: Ints, w: Window) -> Array:
     return np.lib.stride_tricks.as_strided(x, shape, strides, writeable=False)
 
 
+def _columns(x: Array, kernel: Ints, outs: Ints, w: Window) -> Array:
+    """[c * kernel, n * outs]: what each output position sees, one column each. Copied along the outputs, which are long and dense."""
+    rank = len(kernel)
+    p = _patches(x, kernel, outs, w)
+    return p.transpose(1, *range(2 + rank, 2 + 2 * rank), 0, *range(2, 2 + rank)).reshape(x.shape[1] * math.prod(kernel), x.shape[0] * math.prod(outs))
+
+
 def forward(x: Array, weight: Array, size: Ints, w: Window) -> Array:
     """y[n, d, *outs] = sum over c, kernel of weight[d, c, *kernel] * patches."""
-    rank, g = weight.ndim - 2, w.groups
+    g = w.groups
     out = np.empty(size, x.dtype)
     c, d = x.shape[1] // g, weight.shape[0] // g
     for i in range(g):
-        p = _patches(x[:, i * c:(i + 1) * c], weight.shape[2:], size[2:], w)
-        axes = ([1, *range(2 + rank, 2 + 2 * rank)], [1, *range(2, 2 + rank)])
-        out[:, i * d:(i + 1) * d] = np.moveaxis(np.tensordot(p, weight[i * d:(i + 1) * d], axes), -1, 1)
+        seen = _columns(x[:, i * c:(i + 1) * c], weight.shape[2:], size[2:], w)
+        product = weight[i * d:(i + 1) * d].reshape(d, seen.shape[0]) @ seen
+        out[:, i * d:(i + 1) * d] = np.moveaxis(product.reshape(d, size[0], *size[2:]), 0, 1)
     return out
 
 
 def weight(x: Array, grad: Array, size: Ints, w: Window) -> Array:
     """dw[d, c, *kernel] = sum over n, outs of grad[n, d, *outs] * patches."""
-    rank, g = len(size) - 2, w.groups
+    g = w.groups
     out = np.empty(size, x.dtype)
     c, d = x.shape[1] // g, size[0] // g
     for i in range(g):
-        p = _patches(x[:, i * c:(i + 1) * c], size[2:], grad.shape[2:], w)
-        axes = ([0, *range(2, 2 + rank)], [0, *range(2, 2 + rank)])
-        out[i * d:(i + 1) * d] = np.tensordot(grad[:, i * d:(i + 1) * d], p, axes)
+        seen = _columns(x[:, i * c:(i + 1) * c], size[2:], grad.shape[2:], w)
+        part = np.moveaxis(grad[:, i * d:(i + 1) * d], 1, 0).reshape(d, seen.shape[1])
+        out[i * d:(i + 1) * d] = (part @ seen.T).reshape(d, *size[1:])
     return out
 
 
