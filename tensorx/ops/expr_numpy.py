@@ -128,6 +128,25 @@ def _late(name: str) -> Callable[..., Array]:
     return run
 
 
+def _fma(a: Array, b: Array, c: Array) -> Array:
+    """a * b + c with one rounding: in f32 by way of f64, in f64 by the errors of product and sum (Dekker 1971; Knuth 1969)."""
+    if np.result_type(a, b, c) != np.float64:
+        return (np.float64(1) * a * b + c).astype(np.float32)
+    product = a * b
+    high, low = _split(a), _split(b)
+    error = ((high[0] * low[0] - product) + high[0] * low[1] + high[1] * low[0]) + high[1] * low[1]
+    total = product + c
+    part = total - product
+    fused = total + (((product - (total - part)) + (c - part)) + error)
+    return np.where(np.isfinite(fused), fused, total)
+
+
+def _split(x: Array) -> tuple[Array, Array]:
+    scaled = 134217729.0 * x  # 2**27 + 1
+    high = scaled - (scaled - x)
+    return high, x - high
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "neg": np.negative, "abs": np.abs, "sign": _sign, "conj": np.conjugate, "bitwise_not": np.invert, "logical_not": np.logical_not,
     "exp2": np.exp2, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh, "acosh": np.arccosh,
@@ -137,7 +156,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "fmod": np.fmod, "truncdiv": _truncdiv, "pow": _pow, "max": np.maximum, "min": np.minimum, "atan2": np.arctan2, "copysign": np.copysign,
     "shl": _shl, "shr": _shr, "mulhi": _mulhi, "bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or, "bitwise_xor": np.bitwise_xor,
     "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
-    "where": np.where, "real": np.real, "imag": np.imag, "cabs": np.abs, "complex": _complex,
+    "where": np.where, "fma": _fma, "real": np.real, "imag": np.imag, "cabs": np.abs, "complex": _complex,
     "row_sum": _row(np.add.reduce), "row_prod": _row(np.multiply.reduce), "row_max": _row_max, "row_min": _row_min,
     "row_any": _row(np.any), "row_all": _row(np.all), "row_argmax": _row(np.argmax), "row_argmin": _row(np.argmin),
 }

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import functools
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import tensorx as tx
@@ -201,13 +201,18 @@ class Optimizer:
         return loss
 
     @staticmethod
-    def apply(rule: Rule, scalars: dict[str, Any], grad: Any, outs: Iterable[Any]) -> None:
-        """Write ``rule(p, grad, *state, **scalars)`` into ``outs``, which are (p, *state), in one kernel.
+    def apply(
+        rule: Rule, scalars: dict[str, Any], grad: Any, outs: Sequence[Any], more: Sequence[Any] = (), reads: int = -1
+    ) -> None:
+        """Write ``rule(p, grad, *state, *more, **scalars)`` into ``outs``, parameter and state, in one kernel.
 
-        A complex parameter is a pair of real ones, as in PyTorch.
+        A complex parameter is a pair of real ones, as in PyTorch. Of ``outs`` the first ``reads`` are read, by default
+        all.
         """
-        p, *rest = (tx.view_as_real(t) if t.is_complex() else t for t in outs)
-        fused.step(rule, (p, tx.view_as_real(grad) if grad.is_complex() else grad, *rest), scalars, (p, *rest))
+        given = [tx.view_as_real(t) if t.is_complex() else t for t in outs]
+        grad = tx.view_as_real(grad) if grad.is_complex() else grad
+        p, *rest = given if reads < 0 else given[:reads]
+        fused.step(rule, (p, grad, *rest, *more), scalars, given)
 
     def update(self, p: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         """Change ``p`` and ``state`` in place; every optimiser writes its own."""

@@ -51,6 +51,19 @@ OPTIMIZERS = {
     "rprop limits": ("Rprop", {"lr": 0.1, "etas": (0.4, 1.5), "step_sizes": (0.08, 0.12), "maximize": True}),
     "asgd": ("ASGD", {"lr": 0.1}),
     "asgd average": ("ASGD", {"lr": 0.1, "lambd": 0.1, "t0": 2, "alpha": 0.5, "weight_decay": 0.1, "maximize": True}),
+    "adafactor": ("Adafactor", {"lr": 0.1}),
+    "adafactor clip": ("Adafactor", {"lr": 0.1, "d": 1.5, "eps": (1e-2, 0.5), "weight_decay": 0.1, "maximize": True}),
+    "adafactor decay": ("Adafactor", {"lr": 1.0, "beta2_decay": -0.5}),
+    "muon": ("Muon", {"lr": 0.1}),
+    "muon plain": ("Muon", {"lr": 0.1, "nesterov": False, "momentum": 0.5, "weight_decay": 0.0, "ns_steps": 2}),
+    "muon rms": ("Muon", {"lr": 0.1, "ns_coefficients": (3.4, -4.7, 2.0), "adjust_lr_fn": "match_rms_adamw"}),
+}
+SEARCHES = {
+    "lbfgs": {"lr": 0.1},
+    "lbfgs short": {"lr": 0.5, "max_iter": 5, "history_size": 2},
+    "lbfgs wolfe": {"line_search_fn": "strong_wolfe", "max_iter": 4},
+    "lbfgs wolfe short": {"line_search_fn": "strong_wolfe", "history_size": 3, "max_eval": 9, "lr": 0.01},
+    "lbfgs coarse": {"line_search_fn": "strong_wolfe", "tolerance_change": 1e-2, "tolerance_grad": 1e-1},
 }
 
 
@@ -58,9 +71,8 @@ def run(tx, name, device, dtype):
     """The parameters after each step."""
     kind, settings = OPTIMIZERS[name]
     random = np.random.RandomState(5)
-    params = [
-        tx.nn.Parameter(tx.tensor(random.randn(*shape), dtype=dtype, device=device)) for shape in ((3, 2), (4,), ())
-    ]
+    shapes = ((3, 2), (2, 4), (3, 3)) if kind == "Muon" else ((3, 2), (4,), ())
+    params = [tx.nn.Parameter(tx.tensor(random.randn(*shape), dtype=dtype, device=device)) for shape in shapes]
     optimizer = getattr(tx.optim, kind)(params, **settings)
     history = []
     for step in range(STEPS):
@@ -73,7 +85,28 @@ def run(tx, name, device, dtype):
     return history
 
 
+def minimise(tx, name, device, dtype):
+    """The parameters after each step, and how often the function was evaluated: Rosenbrock's, in six variables."""
+    x = tx.nn.Parameter(tx.tensor([[-1.2, 1.0], [0.5, 2.0]], dtype=dtype, device=device))
+    y = tx.nn.Parameter(tx.tensor([0.0, -1.0], dtype=dtype, device=device))
+    optimizer = tx.optim.LBFGS([x, y], **SEARCHES[name])
+
+    def closure():
+        optimizer.zero_grad()
+        z = tx.cat([x.reshape(-1), y])
+        loss = (10 * (z[1:] - z[:-1] ** 2) ** 2 + (1 - z[:-1]) ** 2).sum()
+        loss.backward()
+        return loss
+
+    history = []
+    for _ in range(STEPS):
+        loss = float(optimizer.step(closure))
+        history.append([loss, x.tolist(), y.tolist(), optimizer.state[x]["func_evals"], optimizer.state[x]["n_iter"]])
+    return history
+
+
 if __name__ == "__main__":
     library = importlib.import_module(sys.argv[1])
-    rows = (f"{json.dumps(n)}: {json.dumps(run(library, n, 'cpu', library.float64))}" for n in OPTIMIZERS)
-    print("{\n" + ",\n".join(rows) + "\n}")
+    found = {name: run(library, name, "cpu", library.float64) for name in OPTIMIZERS}
+    found |= {name: minimise(library, name, "cpu", library.float64) for name in SEARCHES}
+    print("{\n" + ",\n".join(f"{json.dumps(n)}: {json.dumps(history)}" for n, history in found.items()) + "\n}")

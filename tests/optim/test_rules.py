@@ -96,6 +96,53 @@ def test_a_saved_run_goes_on_as_it_would(name, device):
     assert p.tolist() == q.tolist()
 
 
+@pytest.mark.parametrize("name", ["Adafactor", "Muon"])
+def test_matrix_rules_go_on_as_they_would(name, device):
+    gradients = np.random.RandomState(1).randn(6, 4, 3).astype(np.float32)
+    p = nn.Parameter(tx.ones(4, 3, device=device))
+    optimizer = getattr(optim, name)([p], lr=0.1)
+    train(p, optimizer, gradients[:3])
+    q = nn.Parameter(p.detach().clone())
+    other = getattr(optim, name)([q])
+    other.load_state_dict(copy.deepcopy(optimizer.state_dict()))
+    train(p, optimizer, gradients[3:])
+    train(q, other, gradients[3:])
+    assert p.tolist() == q.tolist()
+
+
+def test_adafactor_shapes(device):
+    ps = [nn.Parameter(tx.ones(n, device=device)) for n in ((), (3,), (0,), (2, 3, 4), (2, 0))]
+    optimizer = optim.Adafactor(ps, lr=0.5)
+    for p in ps:
+        p.grad = tx.ones_like(p.detach())
+    optimizer.step()
+    assert ps[0].item() == pytest.approx(0.5)
+    assert {k: v.shape for k, v in optimizer.state[ps[3]].items() if k != "step"} == {
+        "row_var": (2, 3, 1),
+        "col_var": (2, 1, 4),
+    }
+    assert ps[3].sum().item() == pytest.approx(12.0, rel=1e-5)
+
+
+def test_muon_wants_matrices():
+    matrix, vector = nn.Parameter(tx.ones(2, 2)), nn.Parameter(tx.ones(2))
+    with pytest.raises(ValueError, match="only supports 2D parameters"):
+        optim.Muon([matrix, vector])
+    optimizer = optim.Muon([matrix])
+    with pytest.raises(ValueError, match="only supports 2D parameters"):
+        optimizer.add_param_group({"params": vector})
+    assert len(optimizer.param_groups) == 1
+    matrix.grad = tx.ones(2, 2)
+    for options, message in (({"ns_steps": 100}, "less than 100"), ({"ns_coefficients": (1.0, 2.0)}, "3 values")):
+        with pytest.raises(ValueError, match=message):
+            optim.Muon([matrix], **options).step()
+    for name in ("Muon", "Adafactor"):
+        p = nn.Parameter(tx.ones(2, 2, dtype=tx.complex64))
+        p.grad = tx.ones(2, 2, dtype=tx.complex64)
+        with pytest.raises(RuntimeError, match="does not support complex"):
+            getattr(optim, name)([p]).step()
+
+
 @pytest.mark.parametrize("name", SETTINGS)
 def test_options_and_shapes(name, device):
     make = getattr(optim, name)
@@ -151,6 +198,12 @@ def test_state_dicts_have_pytorchs_layout(name):
         (lambda p: optim.NAdam(p, momentum_decay=-1.0), "Invalid momentum_decay value: -1.0"),
         (lambda p: optim.RAdam(p, eps=-1.0), "Invalid epsilon value: -1.0"),
         (lambda p: optim.Rprop(p, etas=(1.0, 1.2)), "Invalid eta values: 1.0, 1.2"),
+        (lambda p: optim.Adafactor(p, beta2_decay=0.5), "beta2_decay should be <= 0 but is: 0.5"),
+        (lambda p: optim.Adafactor(p, eps=(None, -1.0)), "epsilon2 should be >= 0 but is: -1.0"),
+        (lambda p: optim.Adafactor(p, d=0.5), "Clipping threshold d should be >= 1 but is: 0.5"),
+        (lambda p: optim.Muon(p, lr=-1.0), "Learning rate should be >= 0 but is: -1.0"),
+        (lambda p: optim.Muon(p, adjust_lr_fn="x"), "Adjust learning rate function x is not supported"),
+        (lambda p: optim.LBFGS([{"params": p}, {"params": []}]), "per-parameter options"),
         (lambda p: optim.ASGD(p, weight_decay=-1.0), "Invalid weight_decay value: -1.0"),
     ],
 )
