@@ -1,9 +1,9 @@
-"""Scans: running sum, product, maximum and minimum along one axis, with the index of the running extremum.
+"""Scans along one axis: running sum, product, log of summed exponentials, maximum and minimum with their index.
 
 Operands: outputs ``y0`` (value) and, for max and min, ``y1`` (i64 index); inputs ``x0..``; ``body`` assigns ``v0``
 (``v0r`` and ``v0i`` for complex) in the accumulate dtype from ``x0..`` and defaults to a cast of ``x0``.
 
-Params: ``op`` sum | prod | max | min; ``kept`` K; ``acc`` the accumulate code; ``reverse``; ``stage``:
+Params: ``op`` sum | prod | max | min | logsum; ``kept`` K; ``acc`` the accumulate code; ``reverse``; ``stage``:
 
 - ``full``: one work item walks a row;
 - ``partial``: a work item reduces one chunk of ``chunk`` elements; outputs are packed scratch ``y0[rows, splits]`` of
@@ -16,9 +16,9 @@ chunk). Strides: operand by operand over the kept axes, then the scanned one (th
 :mod:`tensorx.kernels.indexing`; ``'k'`` says that the last kept axis is the dense one, so that the C dialect walks
 ``LANES`` rows at once).
 
-Sums are blocked: a running sum inside blocks of ``BLOCK`` elements, added to the sum of the blocks before, so that
-the scan of 2**25 ones in f32 ends with 2**25. Max and min take NaN as greater (less) than all and the last index
-among equals.
+Sums (and logsum, which is log(exp(a) + exp(b))) are blocked: a running sum inside blocks of ``BLOCK`` elements, added
+to the sum of the blocks before, so that the scan of 2**25 ones in f32 ends with 2**25. Max and min take NaN as
+greater (less) than all and the last index among equals.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def identity(op: str, acc: str) -> str:
     if op in ("sum", "prod"):
         return f"({code}){int(op == 'prod')}"
     if is_float(code):
-        return ("-" if op == "max" else "") + _INFINITY[code]
+        return ("-" if op in ("max", "logsum") else "") + _INFINITY[code]
     if code[0] in "ub":
         return f"({code}){0 if op == 'max' else 1 if code == 'b8' else 2 ** int(code[1:]) - 1}"
     top = 2 ** (int(code[1:]) - 1) - 1
@@ -91,6 +91,9 @@ def fold(op: str, acc: str, into: str, value: str, lane: str = "", value_lane: s
             return f"{a} = {a} + {x}; {b} = {b} + {y};"
         return f"{{ const {part(acc)} re = {a} * {x} - {b} * {y}; {b} = {a} * {y} + {b} * {x}; {a} = re; }}"
     a, x = into + lane, value + value_lane
+    if op == "logsum":  # equal ones may be infinite, and infinity minus infinity is none
+        rest = f"tx_log1p_{acc}(tx_exp_{acc}(-tx_abs_{acc}({a} - {x})))"
+        return f"{a} = {a} == {x} && {a} - {x} != 0 ? {a} : tx_max_{acc}({a}, {x}) + {rest};"
     if op in ("sum", "prod"):
         sign = "+" if op == "sum" else "*"
         if acc == "i64":  # wraps: C leaves signed overflow undefined
@@ -127,7 +130,7 @@ def context(spec: KernelSpec, caps: Capabilities) -> dict[str, Any]:
     return {
         "op": op, "acc": acc, "kept": kept, "stage": spec.param("stage", "full"),
         "reverse": spec.param("reverse", False), "lanes": lanes(spec, caps),
-        "block": BLOCK if op == "sum" and (is_float(acc) or is_complex(acc)) else 0,
+        "block": BLOCK if op in ("sum", "logsum") and (is_float(acc) or is_complex(acc)) else 0,
         "X": indexing, "fold": lambda *names: fold(op, acc, *names), "state": lambda name: state(spec, name),
         "value": value(spec), "group": group(spec, caps),
         "scratch": [operand for operand in spec.inputs if operand.access == "p"],

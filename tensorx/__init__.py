@@ -84,6 +84,7 @@ from tensorx.ops.factories import (
     zeros_like,
 )
 from tensorx.ops.factorings import lu
+from tensorx.ops.indexing import index_put_masked as index_put
 from tensorx.ops.interop import from_dlpack
 from tensorx.ops.methods import get_default_device, is_tensor, set_default_device
 from tensorx.ops.pieces import (

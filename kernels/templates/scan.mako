@@ -109,8 +109,9 @@ ${per_lane(f"{name}{lane} = {start};", "    ")}\
 % if not partial:
 % if blocked:
 % for s in suffixes():
-        const ${T.held(acc)} sum${s} = base${s}${lane} + a${s}${lane};
+        ${T.held(acc)} sum${s} = base${s}${lane};
 % endfor
+        ${fold("sum", "a", "", lane)}
 % endif
 % for o in spec.outputs:
         ${T.declare(o)}

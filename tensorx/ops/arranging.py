@@ -135,8 +135,25 @@ def _ref_index(fill: bool) -> Any:
 @composite("index_fill(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", WRITING, ref=_ref_index(True), samples=lambda t: [(t((3, 4)), 1, t.unique(2, 4), 2)],
            doc="Slices of dim at a vector of indices filled with a number.")
 def index_fill(x: Any, dim: int, index: Tensor, value: Any) -> Any:
+    return _filled(x, dim, index, x.new_full((), value))
+
+
+@composite("index_fill.Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor", WRITING, ref=_ref_index(True),
+           samples=lambda t: [(t((3, 4)), 1, t.unique(2, 4), t(()))], doc="Slices of dim at a vector of indices filled with the value of a zero-dim tensor.")
+def index_fill_tensor(x: Any, dim: int, index: Tensor, value: Any) -> Any:
+    if value.dim():
+        raise RuntimeError(f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.dim()} dimension(s).")
+    return _filled(x, dim, index, value.to(x.dtype))
+
+
+def _filled(x: Any, dim: int, index: Tensor, value: Any) -> Any:
+    """``value`` (of fewer dimensions than x has) at a vector of indices along ``dim``."""
     d = normalize_dim(dim, x.dim(), "index_fill")
-    return index_put(x, (*(None,) * d, index), x.new_full((), value), False)
+    if index.dim() > 1:
+        raise RuntimeError("Index has to be a vector/scalar")
+    if not x.dim():  # one element, however often it is named
+        return index_put(x.reshape(1), (index.reshape(-1),), value, False).reshape(())
+    return index_put(x, (*(None,) * d, index.reshape(-1)), value, False)
 
 
 @composite("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", WRITING, ref=_ref_index(False),
@@ -145,7 +162,12 @@ def index_copy(x: Any, dim: int, index: Tensor, source: Any) -> Any:
     d = normalize_dim(dim, x.dim(), "index_copy")
     if source.dtype is not x.dtype:
         raise RuntimeError(f"index_copy_(): self and source expected to have the same dtype, but got (self) {x.dtype.name} and (source) {source.dtype.name}")
-    return index_put(x, (*(None,) * d, index), source, False)
+    if index.dim() > 1 or (source.dim() and index.numel() != source._shape[d]) or (not source.dim() and index.numel() != 1):
+        raise IndexError(f"index_copy_(): Number of indices ({index.numel()}) should be equal to source.size(dim) "
+                         f"({source._shape[d] if source.dim() else 1})")
+    if not x.dim():
+        return index_put(x.reshape(1), (index.reshape(-1),), source.reshape(-1), False).reshape(())
+    return index_put(x, (*(None,) * d, index.reshape(-1)), source, False)
 
 
 @composite("take(Tensor self, Tensor index) -> Tensor", ref=lambda x, index: np.take(x, index), samples=lambda t: [(t((3, 4)), t.index((2, 3), 12))],

@@ -31,6 +31,8 @@ def takes_numbers(op: Op) -> bool:
 
 def resolve(ops: Sequence[Op], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Op, tuple[Any, ...]]:
     """The first overload that the arguments fit, with the bound arguments. TypeError that says why none does."""
+    if any(isinstance(a, Tensor) for a in (*args[1:], *kwargs.values())):  # a tensor is a number only where no overload takes it as one
+        ops = sorted(ops, key=lambda op: _tensors_as_numbers(op, args, kwargs))
     reasons = []
     unset = {k for k, v in kwargs.items() if v is None} if len(ops) > 1 else ()
     for op in ops:
@@ -42,6 +44,11 @@ def resolve(ops: Sequence[Op], args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     if len(reasons) == 1:
         raise TypeError(reasons[0])
     raise TypeError(f"{ops[0].schema.name}: no overload takes these arguments:\n  " + "\n  ".join(f"{o.schema.text}: {r}" for o, r in zip(ops, reasons, strict=True)))
+
+
+def _tensors_as_numbers(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
+    given = [*zip(op.schema.params, args, strict=False), *((p, kwargs[p.name]) for p in op.schema.params if p.name in kwargs)]
+    return sum(p.type == "Scalar" and isinstance(a, Tensor) for p, a in given)
 
 
 def _knows(op: Op, name: str) -> bool:

@@ -142,7 +142,7 @@ def _index_add_body(t: Tensor, dim: int, index: Tensor, source: Tensor, alpha: A
     shape, strides, found = _vector("index_add", t, dim, index)
     if source.dtype is not t.dtype:
         raise DTypeError(f"index_add: self ({t.dtype.name}) and source ({source.dtype.name}) must have the same scalar type")
-    if source._shape != shape and t._shape:
+    if source._shape != shape:
         raise ShapeError(f"index_add(): source shape {list(source._shape)} must match self shape {list(t._shape)} with {list(index._shape)} along dimension {dim}")
     return Put(source if alpha == 1 else source.detach() * alpha, shape, strides, found, "add")
 
@@ -414,8 +414,24 @@ def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
     tensor([2., 0., 1.])
     """
     from tensorx.ops.dispatch import call
-    found = tuple(c for i in indices for c in (i.nonzero().unbind(1) if i is not None and i.dtype is dtypes.bool_ else (i,)))
-    return call(index_put, (self, found, values, accumulate), (self,))
+    return call(index_put, (self, _coordinates(indices), values, accumulate), (self,))
 
 
-METHODS["index_put_"] = index_put_
+def _coordinates(indices: Any) -> tuple[Any, ...]:
+    """Index tensors, a mask as one for each of its dimensions."""
+    return tuple(c for i in indices for c in (i.nonzero().unbind(1) if i is not None and i.dtype in (dtypes.bool_, dtypes.uint8) else (i,)))
+
+
+
+
+def index_put_masked(self: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
+    """A copy with values written (or added) at index tensors or masks.
+
+    >>> import tensorx
+    >>> tensorx.index_put(tensorx.zeros(3), (tensorx.tensor([True, False, True]),), tensorx.tensor(1.))
+    tensor([1., 0., 1.])
+    """
+    return index_put(self, _coordinates(indices), values, accumulate)  # type: ignore[no-any-return]
+
+
+METHODS["index_put_"], METHODS["index_put"] = index_put_, index_put_masked

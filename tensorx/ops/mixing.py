@@ -95,7 +95,7 @@ def _bounds(t: Any) -> list[Any]:
     return [(t((3, 4)), t((4,), -1, 0), t((3, 1), 1, 2)), (t((3, 4)), t((3, 4)))]
 
 
-@composite("clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", dtypes="if",
+@composite("clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", WRITING, dtypes="if",
            ref=lambda x, min=None, max=None: np.clip(x, min, max), samples=_bounds, doc="Values limited by tensors, elementwise.")
 def clamp_tensor(x: Tensor, min: Tensor | None, max: Tensor | None) -> Tensor:
     if min is not None:
@@ -109,12 +109,17 @@ _no_less = elementwise("_no_less(Tensor self, Tensor other) -> Tensor", lambda a
 _no_more = elementwise("_no_more(Tensor self, Tensor other) -> Tensor", lambda a, b: E.min(a, b),
                        lambda g, out, a, b: (E.where(a > b, 0.0, g), E.where(a > b, g, 0.0)), ref=np.minimum, dtypes="if",
                        doc="The smaller value; a tie's gradient goes to self.")
-clamp_min = elementwise("clamp_min(Tensor self, Scalar min) -> Tensor", lambda x, low: E.max(x, low), lambda g, out, x, low: E.where(x >= low, g, 0.0),
-                        ref=lambda x, min: np.maximum(x, min), dtypes="if", samples=lambda t: [(t((3, 4)), 1)], doc="Values not below min; NaN stays.")
-clamp_max = elementwise("clamp_max(Tensor self, Scalar max) -> Tensor", lambda x, high: E.min(x, high), lambda g, out, x, high: E.where(x <= high, g, 0.0),
-                        ref=lambda x, max: np.minimum(x, max), dtypes="if", samples=lambda t: [(t((3, 4)), 1)], doc="Values not above max; NaN stays.")
+clamp_min = elementwise("clamp_min(Tensor self, Tensor min) -> Tensor", lambda x, low: E.max(x, low),
+                        lambda g, out, x, low: (E.where(x >= low, g, 0.0), E.where(x < low, g, 0.0)), ref=np.maximum, dtypes="if", special=POINTS,
+                        doc="Values not below min; NaN stays.")
+clamp_max = elementwise("clamp_max(Tensor self, Tensor max) -> Tensor", lambda x, high: E.min(x, high),
+                        lambda g, out, x, high: (E.where(x <= high, g, 0.0), E.where(x > high, g, 0.0)), ref=np.minimum, dtypes="if", special=POINTS,
+                        doc="Values not above max; NaN stays.")
 clip = composite("clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", WRITING, ref=lambda x, min=None, max=None: np.clip(x, min, max), dtypes="if",
                  samples=lambda t: [(t((3, 4)), 0, 2)], doc="Another name of clamp.")(lambda x, min, max: clamp(x, min, max))
+clip_tensor = composite("clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", WRITING, dtypes="if", samples=_bounds,
+                        ref=lambda x, min=None, max=None: np.clip(x, min, max), doc="Values limited by tensors, elementwise.")(
+                            lambda x, min, max: clamp_tensor(x, min, max))
 max_other = composite("max.other(Tensor self, Tensor other) -> Tensor", ref=np.maximum, dtypes="bif", samples=lambda t: [(t((3, 4)), t((4,)))],
                       doc="The larger value; NaN if either is NaN.")(lambda a, b: maximum(a, b))
 min_other = composite("min.other(Tensor self, Tensor other) -> Tensor", ref=np.minimum, dtypes="bif", samples=lambda t: [(t((3, 4)), t((4,)))],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -55,11 +56,22 @@ def _np_sort(x: Any, dim: int = -1, descending: bool = False, stable: bool = Fal
     return np.take_along_axis(x, order, dim), order
 
 
+def _logcumsumexp_vjp(g: Tensor, self: Tensor, out: Tensor, dim: int) -> Tensor:
+    """sum over i >= k of g_i exp(x_k - out_i), in logarithms so that nothing overflows: the positive g_i and the negative ones apart."""
+    def part(sign: int) -> Tensor:
+        none = (g * sign <= 0) | (out == -math.inf)
+        logs = (g * sign).masked_fill(none, 1).log() - out.masked_fill(out == -math.inf, 0)
+        return (logcumsumexp(logs.masked_fill(none, -math.inf).flip(dim), dim).flip(dim) + self).exp()
+    return part(1) - part(-1)
+
+
 ROWS = {"samples": lambda t: [(t((3, 4)), 0), (t((2, 3, 4)), 1), (t((2, 3, 4)), -1)]}
 cumsum = row("cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", SCAN, "sum", lambda g, dim: _reverse_cumsum(g, dim), promote=TO_LONG,
              ref=lambda x, dim: np.cumsum(x, dim), doc="Running sum along dim.", **ROWS)
 cumprod = row("cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", SCAN, "prod", _cumprod_vjp, promote=TO_LONG,
               ref=lambda x, dim: np.cumprod(x, dim), doc="Running product along dim.", **ROWS)
+logcumsumexp = row("logcumsumexp(Tensor self, int dim) -> Tensor", SCAN, "logsum", _logcumsumexp_vjp, ref=lambda x, dim: np.logaddexp.accumulate(x, dim),
+                   dtypes="f", ulp=16.0, doc="log(cumsum(exp(self))) without overflow.", **ROWS)
 cummax = row("cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)", SCAN, "max", _scattered, ref=_np_extreme(np.maximum.accumulate), dtypes="bif",
              doc="Running maximum along dim with its last index.", **ROWS)
 cummin = row("cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", SCAN, "min", _scattered, ref=_np_extreme(np.minimum.accumulate), dtypes="bif",

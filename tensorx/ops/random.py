@@ -266,7 +266,8 @@ def _check_std(std: float) -> None:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
 
 
-def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, dtype: DType | None = None, device: Any = None) -> Tensor:
+def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, out: Tensor | None = None, dtype: DType | None = None,
+           layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
     """Normal numbers with the given mean and standard deviation (numbers with ``size``, or tensors).
 
     >>> import tensorx
@@ -281,9 +282,11 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Gene
         like = mean if isinstance(mean, Tensor) else std
         from tensorx.ops.layout import broadcast_shapes
         shape = broadcast_shapes("normal", *(x._shape for x in (mean, std) if isinstance(x, Tensor)))
-        return randn(shape, generator=generator, dtype=like.dtype, device=like.device) * std + mean
+        drawn: Tensor = randn(shape, generator=generator, dtype=like.dtype, device=like.device) * std + mean
+        return drawn if out is None else out.resize_(shape).copy_(drawn)
     args = (factories._shape((size,)), mean, std, *reserve(generator), dtype or dtypes.get_default_dtype(), factories.resolve(device))
-    return call(_normal, args)
+    result = call(_normal, args, None if out is None else (out,))
+    return result.requires_grad_() if requires_grad else result
 
 
 def _like(name: str) -> Callable[..., Tensor]:

@@ -11,7 +11,6 @@ from tensorx import dtypes
 from tensorx.ops import expr as E
 from tensorx.ops import reduction as R
 from tensorx.ops.families import composite, elementwise
-from tensorx.ops.mixing import logaddexp
 from tensorx.ops.ordering import sort
 from tensorx.tensor import Tensor, normalize_dim
 
@@ -52,6 +51,13 @@ def _with_mean(name: str, op: Any, f: Any) -> None:
               ref=lambda x, dim=None, correction=1, keepdim=False: (f(R.np_var(x, dim, correction, keepdim)), np.mean(x, axis=dim, keepdims=keepdim)),
               samples=lambda t: [(t((3, 4)),), (t((3, 4)), 0)], doc=f"{op.doc[:-1]}, and the mean.")(
                   lambda x, dim, correction, keepdim: (op(x, dim, correction=correction, keepdim=keepdim), x.mean(dim, keepdim)))
+    composite(f"{name}_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor {name}, Tensor mean)", dtypes="f",
+              ref=lambda x, dim, unbiased=True, keepdim=False: (f(R.np_var(x, dim, int(unbiased), keepdim)), np.mean(x, axis=dim, keepdims=keepdim)),
+              samples=lambda t: [(t((3, 4)), 0, False), (t((3, 4)), (0, 1), True, True)], doc=f"{op.doc[:-1]}, and the mean.")(
+                  lambda x, dim, unbiased, keepdim: (op(x, dim, correction=int(unbiased), keepdim=keepdim), x.mean(dim, keepdim)))
+    composite(f"{name}_mean.unbiased(Tensor self, bool unbiased=True) -> (Tensor {name}, Tensor mean)", dtypes="f",
+              ref=lambda x, unbiased=True: (f(R.np_var(x, None, int(unbiased))), np.mean(x)), samples=lambda t: [(t((3, 4)), False)],
+              doc=f"{op.doc[:-1]}, and the mean.")(lambda x, unbiased: (op(x, None, correction=int(unbiased)), x.mean()))
 
 
 _with_mean("var", R.var, np.positive)
@@ -211,19 +217,4 @@ def kthvalue(x: Any, k: int, dim: int, keepdim: bool) -> Any:
     return (values, indices) if keepdim else (values.squeeze(dim), indices.squeeze(dim))
 
 
-@composite("logcumsumexp(Tensor self, int dim) -> Tensor", dtypes="f", ref=lambda x, dim: np.logaddexp.accumulate(x, dim), ulp=16.0,
-           samples=lambda t: [(t((3, 5)), 0), (t((3, 4)), -1)], doc="log(cumsum(exp(self))) without overflow.")
-def logcumsumexp(x: Any, dim: int) -> Any:
-    """Doubling: after the step of width w each element covers 2 w elements, so rounding grows with log n."""
-    from tensorx.ops.joining import cat
-    d = normalize_dim(dim, x.dim(), "logcumsumexp")
-    if not x.dim():
-        return x.clone()
-    n, width = x.shape[d], 1
-    while width < n:
-        x = cat((x.narrow(d, 0, width), logaddexp(x.narrow(d, width, n - width), x.narrow(d, 0, n - width))), d)
-        width *= 2
-    return x if n > 1 else x.clone()
-
-
-__all__ = ["Tensor", "aminmax", "count_nonzero", "dist", "kthvalue", "logcumsumexp", "median", "nanmean", "nansum", "norm", "std", "vector_norm"]
+__all__ = ["Tensor", "aminmax", "count_nonzero", "dist", "kthvalue", "median", "nanmean", "nansum", "norm", "std", "vector_norm"]

@@ -23,7 +23,7 @@ Ints = tuple[int, ...]
 
 
 class Scanning:
-    """The kind: ``(self, dim[, dtype])``; the body is 'sum', 'prod', 'max' or 'min' (these also give the index)."""
+    """The kind: ``(self, dim[, dtype])``; the body is 'sum', 'prod', 'logsum', 'max' or 'min' (these also give the index)."""
 
     name = "SCAN"
     inplace = False
@@ -63,6 +63,9 @@ def _host(how: str, x: Any, d: int, store: dtype) -> list[Any]:
         work = {dtypes.FLOAT: np.float64, dtypes.COMPLEX: np.complex128}.get(store.kind, store.np)
         with np.errstate(all="ignore"):
             return [(np.cumsum if how == "sum" else np.cumprod)(x.astype(store.np), axis=d, dtype=work).astype(store.np)]
+    if how == "logsum":
+        with np.errstate(all="ignore"):
+            return [np.logaddexp.accumulate(x.astype(np.float64), axis=d).astype(store.np)]
     wide = x.astype(store.compute.np)
     values = (np.maximum if how == "max" else np.minimum).accumulate(wide, axis=d)
     hit = (wide == values) | (wide != wide)
