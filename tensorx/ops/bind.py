@@ -137,7 +137,7 @@ def function(name: str) -> Callable[..., Any]:
 
 def _short_way(op: Op) -> tuple[Callable[..., Any] | None, int]:
     """`fastpath` for elementwise rows of one or two operands (static arguments at their defaults), and how many."""
-    kinds = op.extra if op.kind.name == "ELEMENTWISE" else ()
+    kinds = op.extra if op.kind.name == "ELEMENTWISE" and len(op.schema.returns) == 1 else ()
     n = kinds.count("Tensor") if kinds else 0
     if n not in (1, 2) or set(kinds[n:]) - {"static"} or any(p.default is S.REQUIRED for p in op.schema.params[n:]) or op.promote.result == "self":
         return None, 0

@@ -150,7 +150,7 @@ def _split(x: Array) -> tuple[Array, Array]:
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "neg": np.negative, "abs": np.abs, "sign": _sign, "conj": np.conjugate, "bitwise_not": np.invert, "logical_not": np.logical_not,
     "exp2": np.exp2, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "asinh": np.arcsinh, "acosh": np.arccosh,
-    "atanh": np.arctanh, "round": np.rint, "rsqrt": _rsqrt, "erf": _special("erf"), "erfc": _special("erfc"), "lgamma": _special("gammaln"),
+    "atanh": np.arctanh, "round": np.rint, "rsqrt": _rsqrt, "erf": _special("erf"), "erfc": _special("erfc"),
     "isinf": _isinf, "signbit": _signbit,
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "floordiv": np.floor_divide, "remainder": _remainder,
     "fmod": np.fmod, "truncdiv": _truncdiv, "pow": _pow, "max": np.maximum, "min": np.minimum, "atan2": np.arctan2, "copysign": np.copysign,
@@ -162,7 +162,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 BOOLEAN = {"add": np.logical_or, "mul": np.logical_and}  # NumPy has no + and * of bool arrays that are defined as we want
 FUNCTIONS |= {n: _late(n) for n in (
-    "digamma trigamma erfinv erfcx ndtri i0 i0e i1 i1e k0 k0e k1 k1e j0 j1 y0 y1 airy_ai frexpm frexpe zeta igamma igammac gcd chebyshev_t chebyshev_u "
+    "lgamma digamma trigamma erfinv erfcx ndtri i0 i0e i1 i1e k0 k0e k1 k1e j0 j1 y0 y1 airy_ai frexpm frexpe zeta igamma igammac gcd chebyshev_t chebyshev_u "
     "chebyshev_v chebyshev_w hermite_h hermite_he laguerre legendre").split()}
 FUNCTIONS |= {n: getattr(np, n) for n in "exp expm1 log log2 log10 log1p sqrt sin cos sinh cosh tanh floor ceil trunc isnan isfinite hypot".split()}
 

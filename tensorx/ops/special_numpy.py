@@ -18,6 +18,11 @@ def _same(f: Callable[..., Any]) -> Callable[..., Array]:
     return run
 
 
+def _at_infinity(f: Callable[..., Any], value: Callable[[Array], Any]) -> Callable[..., Array]:
+    """SciPy has NaN, or another sign, there."""
+    return lambda x: np.where(np.isinf(x), value(x), f(x))
+
+
 def _airy(x: Array) -> Array:
     found = special.airy(x)[0]
     return np.where(np.isinf(x), np.where(x > 0, 0.0, np.nan), np.where(x > 104, 0.0, found))
@@ -80,7 +85,9 @@ def _frexp(x: Array) -> tuple[Array, Array]:
 
 digamma, trigamma, zeta = _same(_digamma), _same(_trigamma), _same(_zeta)
 erfinv, erfcx, ndtri = _same(special.erfinv), _same(special.erfcx), _same(special.ndtri)
-i0, i0e, i1, i1e = (_same(f) for f in (special.i0, special.i0e, special.i1, special.i1e))
+lgamma = _same(_at_infinity(special.gammaln, np.abs))
+i0, i1 = _same(_at_infinity(special.i0, np.abs)), _same(_at_infinity(special.i1, np.positive))
+i0e, i1e = (_same(f) for f in (special.i0e, special.i1e))
 k0, k0e, k1, k1e = (_same(f) for f in (special.k0, special.k0e, special.k1, special.k1e))
 j0, j1, y0, y1 = (_same(f) for f in (special.j0, special.j1, special.y0, special.y1))
 airy_ai, igamma, igammac = _same(_airy), _same(_edges(True)), _same(_edges(False))

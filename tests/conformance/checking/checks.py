@@ -326,7 +326,7 @@ def shares(results: list[Tensor], operands: list[Tensor]) -> bool:
 def aliased(op: Any, device: Any) -> list[Step]:
     """``out=`` that is an operand itself is right; one that overlaps an operand partly, or itself, is refused."""
     d = one_dtype(op, device)
-    if d is None or op.kind.name != "ELEMENTWISE" or not is_derived(op):
+    if d is None or op.kind.name != "ELEMENTWISE" or not is_derived(op) or len(op.schema.returns) > 1:
         return []
 
     def overlap(device: Any) -> None:
