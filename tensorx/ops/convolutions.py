@@ -42,15 +42,23 @@ def _forward_vjp(g: Tensor, input: Tensor, weight: Tensor, stride: Any, padding:
             _per_channel(g) if needs[2] else None)
 
 
+def _cropped(y: Tensor, shape: Ints) -> Tensor:
+    """``y`` as large as ``shape``: an output padding beyond the stride (dilation allows it) holds places for more outputs than there were."""
+    for dim, n in enumerate(shape):
+        if y._shape[dim] != n:
+            y = y.narrow(dim, 0, n)
+    return y
+
+
 def _data_vjp(g: Tensor, grad: Tensor, weight: Tensor, stride: Any, padding: Any, dilation: Any, groups: int, needs: Any) -> Any:
     at = (stride, padding, dilation, groups)
-    return (forward(g, weight.conj(), None, *at) if needs[0] else None, weights(g, grad.conj(), weight._shape, *at) if needs[1] else None,
+    return (_cropped(forward(g, weight.conj(), None, *at), grad._shape) if needs[0] else None, weights(g, grad.conj(), weight._shape, *at) if needs[1] else None,
             _per_channel(g) if needs[2] else None)
 
 
 def _weights_vjp(g: Tensor, input: Tensor, grad: Tensor, stride: Any, padding: Any, dilation: Any, groups: int, needs: Any) -> Any:
     at = (stride, padding, dilation, groups)
-    return data(grad.conj(), g, None, input._shape, *at) if needs[0] else None, forward(input.conj(), g, None, *at) if needs[1] else None
+    return data(grad.conj(), g, None, input._shape, *at) if needs[0] else None, _cropped(forward(input.conj(), g, None, *at), grad._shape) if needs[1] else None
 
 
 def _ref_forward(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
@@ -175,7 +183,7 @@ def convolve(name: str, x: Tensor, weight: Tensor, bias: Tensor | None, stride: 
         raise ShapeError(f"output padding must be smaller than either stride or dilation, but got output_padding: {_times(output_padding)} stride: {_times(stride)} "
                          f"dilation: {_times(dilation)}")
     spatial = [(n - 1) * s - 2 * p + d * (k - 1) + o + 1 for n, k, p, d, s, o in steps]
-    if any(n < 1 for n in spatial):
+    if any(n < (rank > 1 and x._shape[0] > 0) for n in spatial):  # PyTorch takes an empty result of 1-d ones
         raise ShapeError(f"Given input size per channel: ({_times(x._shape[2:])}). Calculated output size per channel: ({_times(spatial)}). Output size is too small")
     return data(x, weight, bias, (x._shape[0], weight._shape[1] * groups, *spatial), stride, padding, dilation, groups)
 
@@ -264,7 +272,8 @@ def _register(rank: int) -> None:
               samples=lambda t: [(t((2, 2, *small)), t((3, 2, *(2,) * rank)), t((3,)), 1, "same"), (t((2, 2, *small)), t((3, 2, *kernel)), None, 2, "valid")],
               doc=f"{rank}-d convolution (cross-correlation), padded to the input's size or not at all.", **fields)(conv_padding)
     composite(f"{back}({start}, {numbers['stride']}=1, {numbers['padding']}=0, {numbers['output_padding']}=0, int groups=1, {numbers['dilation']}=1) -> Tensor",
-              ref=_np_transpose, samples=lambda t: [(t((1, 2, *(2,) * rank)), t((2, 1, *kernel)), t((2,)), 2, 1, 1, 2), (t((2, 2, *(2,) * rank)), t((2, 3, *(2,) * rank)))],
+              ref=_np_transpose, samples=lambda t: [(t((1, 2, *(2,) * rank)), t((2, 1, *kernel)), t((2,)), 2, 1, 1, 2), (t((2, 2, *(2,) * rank)), t((2, 3, *(2,) * rank))),
+                                                        (t((1, 1, *(4,) * rank)), t((1, 1, *(2,) * rank)), None, 1, 1, 1, 1, 2)],
               doc=f"{rank}-d transposed convolution: the adjoint of a convolution, which enlarges.", **fields)(conv_transpose)
 
 
