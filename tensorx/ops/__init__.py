@@ -18,6 +18,7 @@ from tensorx.ops import (
     convert,
     convolutions,
     copies,
+    ctc,
     describe,
     determinism,
     differences,

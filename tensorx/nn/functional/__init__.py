@@ -28,6 +28,7 @@ from .activation import (
 from .attention import multi_head_attention_forward, scaled_dot_product_attention
 from .classification import cross_entropy, nll_loss
 from .conv import conv1d, conv2d, conv3d, conv_tbc, conv_transpose1d, conv_transpose2d, conv_transpose3d
+from .ctc import ctc_loss
 from .distance import cosine_similarity, pairwise_distance, pdist
 from .dropout import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
 from .embedding import _padding_row, embedding, embedding_bag, one_hot
@@ -40,6 +41,7 @@ from .likelihood import (
     kl_div,
     poisson_nll_loss,
 )
+from .linear_cross_entropy import linear_cross_entropy
 from .loss import _reduction, huber_loss, l1_loss, mse_loss, smooth_l1_loss
 from .margin import (
     cosine_embedding_loss,

@@ -6,6 +6,7 @@ from typing import Any
 
 from tensorx.nn import functional as F
 
+from .linear_cross_entropy import LinearCrossEntropyLoss  # noqa: F401  PyTorch has it in this file
 from .margin import (  # noqa: F401  PyTorch has them in this file
     CosineEmbeddingLoss,
     HingeEmbeddingLoss,
@@ -308,3 +309,26 @@ class GaussianNLLLoss(_Loss):
 
     def forward(self, input: Any, target: Any, var: Any) -> Any:
         return F.gaussian_nll_loss(input, target, var, full=self.full, eps=self.eps, reduction=self.reduction)
+
+
+class CTCLoss(_Loss):
+    """The negative log likelihood of label sequences under all their alignments to longer inputs.
+
+    Shape: log-probabilities (T, N, C) or (T, C), targets (N, S) or one after the other, two lengths a sample; gives (N)
+    or () for 'none', else a scalar. See :func:`tensorx.nn.functional.ctc_loss`.
+
+    Example:
+        >>> import tensorx as tx
+        >>> log_probs = tx.full((4, 1, 3), 1 / 3).log()
+        >>> tx.nn.CTCLoss(reduction="sum")(log_probs, tx.tensor([[1, 2]]), (4,), (2,))
+        tensor(1.6864)
+    """
+
+    def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:
+        super().__init__(reduction=reduction)
+        self.blank, self.zero_infinity = blank, zero_infinity
+
+    def forward(self, log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any) -> Any:
+        return F.ctc_loss(
+            log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
+        )
