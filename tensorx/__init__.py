@@ -87,6 +87,7 @@ from tensorx.ops.factorings import lu
 from tensorx.ops.indexing import index_put_masked as index_put
 from tensorx.ops.interop import from_dlpack
 from tensorx.ops.methods import get_default_device, is_tensor, set_default_device
+from tensorx.ops.oldstyle import asarray, frombuffer, is_same_size
 from tensorx.ops.pieces import (
     atleast_1d,
     atleast_2d,
@@ -121,6 +122,15 @@ from tensorx.ops.sampling import multinomial, randint_like
 from tensorx.ops.searching import histogram, histogramdd
 from tensorx.ops.sets import unique, unique_consecutive
 from tensorx.ops.shaping import broadcast_tensors, meshgrid
+from tensorx.ops.spectra import (
+    bartlett_window,
+    blackman_window,
+    hamming_window,
+    hann_window,
+    kaiser_window,
+    logspace,
+    scalar_tensor,
+)
 
 if _typing.TYPE_CHECKING:
     from tensorx import (
@@ -205,7 +215,7 @@ _SETTINGS = """_assert _check _check_index _check_not_implemented _check_type _c
 _LAZY = (
     *("accelerator", "amp", "backends", "compiler", "cuda", "data", "distributed", "fft", "func", "hub", "io", "jit"),
     *("linalg", "mps", "multiprocessing", "nn", "onnx", "optim", "overrides", "profiler", "random", "serialization"),
-    *("special", "utils", "version", "xpu"),
+    *("signal", "special", "utils", "version", "xpu"),
 )
 #: Names that live in submodules and load with them.
 _LAZY_NAMES = {

@@ -85,7 +85,7 @@ def write_in_place(op: Op, args: tuple[Any, ...]) -> Tensor:
     if state.grad and requires_grad(flat_tensors(args)):
         old = target.clone()
         args = tuple(old if a is target else a for a in args)
-    result = op.body(*args)
+    result = op.body(*args) if op.kind.name == "COMPOSITE" else call(op, args)
     if not can_cast(result.dtype, target.dtype):
         raise DTypeError(f"{op.schema.name}_: result type {result.dtype.name} can't be cast to the desired output type {target.dtype.name}")
     if result._shape != target._shape:

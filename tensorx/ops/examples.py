@@ -123,7 +123,15 @@ def example(op: Op, inplace: bool = False) -> list[str]:
 
 def _without_repeats(lines: list[str]) -> list[str]:
     """Overloads often share their operand: it is assigned once."""
-    return [line for i, line in enumerate(lines) if not (line.startswith(">>> x = ") and line in lines[:i])]
+    kept: list[str] = []
+    held = ""
+    for line in lines:
+        if line.startswith(">>> x = "):
+            if line == held:
+                continue
+            held = line
+        kept.append(line)
+    return kept
 
 
 def all_examples(by_name: dict[str, list[Op]]) -> dict[str, str]:

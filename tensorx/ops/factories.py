@@ -219,11 +219,14 @@ def linspace(start: Any, end: Any, steps: int, *, out: Tensor | None = None, dty
     """
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
+    start, end = (v.item() if isinstance(v, Tensor) else v for v in (start, end))
+    if out is not None:
+        dtype, device = out.dtype, out.device
     d = dtype or dtypes.get_default_dtype()
     work = d if d.kind >= dtypes.FLOAT else dtypes.get_default_dtype()
     step = (end - start) / (steps - 1) if steps > 1 else 0
     result = _linspace((steps,), start, end if steps > 1 else start, step, steps / 2, dtype=work, device=resolve(device))
-    return _made(result.to(d), requires_grad)
+    return _made(result.to(d), requires_grad) if out is None else out.resize_(steps).copy_(result)
 
 
 def empty_strided(size: Any, stride: Any, *, dtype: DType | None = None, layout: Any = None, device: Any = None, requires_grad: bool = False,

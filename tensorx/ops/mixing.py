@@ -62,7 +62,7 @@ def _nan(x):
     return E.isnan(x) if x.dtype.is_floating_point else E.ne(x, x)
 
 
-@composite("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor", dtypes="bif",
+@composite("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor", WRITING, dtypes="bif",
            ref=lambda x, nan=None, posinf=None, neginf=None: np.nan_to_num(x, nan=nan or 0.0, posinf=posinf, neginf=neginf),
            samples=lambda t: [(t((3, 4)),), (t((3, 4)), 1.0, 2.0)], doc="NaN replaced by 0, infinities by the dtype's largest numbers, or by the given ones.")
 def nan_to_num(x: Tensor, nan: float | None, posinf: float | None, neginf: float | None) -> Tensor:
