@@ -57,7 +57,7 @@ columns_back = row(f"_columns_back(Tensor input, {WINDOW}) -> Tensor", COLUMNS, 
 
 
 def _pairs(name: str, **words: Any) -> list[Ints]:
-    found = []
+    found: list[Ints] = []
     for word, given in words.items():
         value = (given,) * 2 if isinstance(given, int) else tuple(given)
         if len(value) != 2:

@@ -99,7 +99,8 @@ def _ref_max_pool(rank: int, both: bool) -> Any:
 
 def _ref_avg_pool(rank: int) -> Any:
     def ref(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: Any = None) -> Any:
-        return _ref_mean(x, *_window_of(x, rank, kernel_size, stride, padding, 1, ceil_mode)[:4], count_include_pad, divisor_override)
+        size, kernel, steps, pads, _ = _window_of(x, rank, kernel_size, stride, padding, 1, ceil_mode)
+        return _ref_mean(x, size, kernel, steps, pads, count_include_pad, divisor_override)
     return ref
 
 
@@ -160,9 +161,10 @@ def _register(rank: int) -> None:
     composite(f"adaptive_avg_pool{n}(Tensor input, int[{rank}] output_size) -> Tensor", dtypes="f", ref=_ref_adaptive(rank, _ref_mean),
               samples=lambda t: [(t(shape), sizes), (t(shape), 1), (t(shape[1:]), 8)], doc=f"Means of windows that share the input evenly, to a given {n[0]}-d size.")(
                   _adaptive_avg(f"adaptive_avg_pool{n}", rank))
-    composite(f"adaptive_max_pool{n}(Tensor input, int[{rank}] output_size) -> (Tensor values, Tensor indices)", dtypes="if", ref=_ref_adaptive(rank, _ref_max),
+    name = f"adaptive_max_pool{n}" + ("" if rank == 1 else "_with_indices")  # as PyTorch calls those that give both
+    composite(f"{name}(Tensor input, int[{rank}] output_size) -> (Tensor values, Tensor indices)", dtypes="if", ref=_ref_adaptive(rank, _ref_max),
               samples=lambda t: [(t(shape), sizes), (t(shape[1:]), 8)], doc=f"Maxima of windows that share the input evenly, to a given {n[0]}-d size, and their places.")(
-                  _adaptive_max(f"adaptive_max_pool{n}", rank))
+                  _adaptive_max(name, rank))
 
 
 for _rank in (1, 2, 3):

@@ -78,10 +78,9 @@ def max_pool3d(
 
 
 def _max_pool(rank: int, input: Any, *window: Any) -> Any:
-    *window, return_indices = window
-    if return_indices:
-        return tuple(getattr(tx, f"max_pool{rank}d_with_indices")(input, *window))
-    return getattr(tx, f"max_pool{rank}d")(input, *window)
+    if window[-1]:  # return_indices
+        return tuple(getattr(tx, f"max_pool{rank}d_with_indices")(input, *window[:-1]))
+    return getattr(tx, f"max_pool{rank}d")(input, *window[:-1])
 
 
 def max_pool1d_with_indices(
@@ -271,7 +270,7 @@ def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: bool = Fal
         >>> tx.nn.functional.adaptive_max_pool2d(tx.arange(6.0).reshape(1, 2, 3), (1, None), return_indices=True)
         (tensor([[[3., 4., 5.]]]), tensor([[[3, 4, 5]]]))
     """
-    return _largest(tx.adaptive_max_pool2d(input, _sizes(input, output_size, 2)), return_indices)
+    return _largest(tx.adaptive_max_pool2d_with_indices(input, _sizes(input, output_size, 2)), return_indices)
 
 
 def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: bool = False) -> Any:
@@ -282,7 +281,7 @@ def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: bool = Fal
         >>> tx.nn.functional.adaptive_max_pool3d(tx.arange(8.0).reshape(1, 2, 2, 2), 1)
         tensor([[[[7.]]]])
     """
-    return _largest(tx.adaptive_max_pool3d(input, _sizes(input, output_size, 3)), return_indices)
+    return _largest(tx.adaptive_max_pool3d_with_indices(input, _sizes(input, output_size, 3)), return_indices)
 
 
 def _largest(found: Any, return_indices: bool) -> Any:

@@ -90,8 +90,8 @@ def _host(plan: Columns, out: Tensor) -> None:
     with np.errstate(all="ignore"):
         for at in itertools.product(*map(range, plan.kernel)):
             where = tuple(slice(a * w.dilation[q], a * w.dilation[q] + (outs[q] - 1) * w.stride[q] + 1, w.stride[q]) for q, a in enumerate(at))
-            whole[(..., *where)] += x[(slice(None),) * len(plan.lead) + at].astype(work, copy=False)
-        out._array()[...] = whole[(..., *(slice(p, p + n) for p, n in zip(w.padding, plan.size, strict=True)))]
+            whole[(..., *where)] += x[(slice(None),) * len(plan.lead) + at].astype(work, copy=False)  # type: ignore[arg-type]  # NumPy's stubs know no mixed index tuples
+        out._array()[...] = whole[(..., *(slice(p, p + n) for p, n in zip(w.padding, plan.size, strict=True)))]  # type: ignore[arg-type]  # as above
 
 
 def _launch(op: Op, plan: Columns, out: Tensor) -> None:

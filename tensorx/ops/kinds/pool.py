@@ -7,7 +7,8 @@ an element.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -144,56 +145,61 @@ def _counts(plan: Pooling) -> Array:
 
 
 def _host(plan: Pooling, outs: Sequence[Tensor]) -> None:
-    """The NumPy routine: for each step through a range, take what every element visits there and combine."""
-    rank, d = len(plan.size), outs[0].dtype
+    """The NumPy routine: for each step through the ranges, take what every element visits there and combine."""
+    d, largest = outs[0].dtype, plan.how == "max" and not plan.back
     work = accumulate(plan, d).np
     x = plan.operands[0]._array().astype(work, copy=False)
-    if plan.how == "avg" and plan.back:
-        x = _divided(plan, x)
-    lead = (1,) * (x.ndim - rank)
-    if plan.starts:
-        ranges = [_listed(plan, q) for q in range(rank)]
-    else:
-        ranges = [tuple(_along(r, q, rank) if isinstance(r, np.ndarray) else r for r in _ranges(plan, q)) for q in range(rank)]
-    result = np.full(outs[0]._shape, _lowest(work) if plan.how == "max" and not plan.back else 0, work)
-    strides = [int(np.prod(plan.visited[q + 1:])) for q in range(rank)]
-    places = sum((r[0] * s for r, s in zip(ranges, strides, strict=True)), np.zeros(lead + (1,) * rank, np.int64))
-    places = np.broadcast_to(places, result.shape).copy()
-    flat = x.reshape(*x.shape[: x.ndim - rank], -1)
-    saved = plan.operands[1]._array().reshape(flat.shape) if plan.how == "max" and plan.back else None
-    own = np.arange(int(np.prod(plan.size))).reshape(plan.size)
     with np.errstate(all="ignore"):
-        for at in itertools.product(*(range(int(-(-(e - a).max() // step)) if a.size else 0) for a, e, step in ranges)):
-            place, inside = np.zeros((1,) * rank, np.int64), np.ones((1,) * rank, np.bool_)
-            for (a, e, step), i, s in zip(ranges, at, strides, strict=True):
-                place, inside = place + (a + i * step) * s, inside & (a + i * step < e)
-            place = np.broadcast_to(np.where(inside, place, 0), result.shape)
-            seen = _taken(flat, place)
-            if plan.how == "max" and not plan.back:
-                better = inside & ((seen > result) | (seen != seen))
-                result, places = np.where(better, seen, result), np.where(better, place, places)
-            else:
-                result += np.where(inside if saved is None else inside & (_taken(saved, place) == own), seen, np.zeros((), work))
-        if plan.how == "avg" and not plan.back:
-            result = _divided(plan, result)
-        outs[0]._array()[...] = result
-    if len(outs) > 1:
-        outs[1]._array()[...] = places
+        if plan.how == "avg" and plan.back:
+            x = _divided(plan, x)
+        flat = x.reshape(*x.shape[: x.ndim - len(plan.size)], -1)
+        if largest:
+            outs[0]._array()[...], outs[1]._array()[...] = _largest(plan, flat, outs[0]._shape)
+            return
+        total = np.zeros(outs[0]._shape, work)
+        saved = plan.operands[1]._array().reshape(flat.shape) if plan.how == "max" else None
+        own = np.arange(math.prod(plan.size)).reshape(plan.size)
+        for place, inside in _steps(plan):
+            kept = inside if saved is None else inside & (_taken(plan, saved, place) == own)
+            total += np.where(kept, _taken(plan, flat, place), np.zeros((), work))
+        outs[0]._array()[...] = total if plan.back else _divided(plan, total)
+
+
+def _largest(plan: Pooling, flat: Array, shape: Ints) -> tuple[Array, Array]:
+    best, at = np.full(shape, _lowest(flat.dtype), flat.dtype), np.zeros(shape, np.int64)
+    for i, (place, inside) in enumerate(_steps(plan)):
+        seen = _taken(plan, flat, place)
+        better = inside & ((seen > best) | (seen != seen))
+        best, at = np.where(better, seen, best), np.where(better if i else inside, place, at)
+    return best, at
+
+
+def _steps(plan: Pooling) -> Iterator[tuple[Array, Array]]:
+    """(place, whether it is in range) of what each element visits, step by step; what is out of range has place 0."""
+    rank = len(plan.size)
+    if plan.starts:
+        lead = plan.operands[0]._shape[:-rank]
+        firsts = [np.broadcast_to(t._array(), (*lead, *plan.size)) for t in plan.starts]
+        ranges: list[tuple[Array, Array, int]] = [(a, a + k, 1) for a, k in zip(firsts, plan.kernel, strict=True)]
+    else:
+        ranges = [(_along(a, q, rank), _along(e, q, rank), step) for q in range(rank) for a, e, step in [_ranges(plan, q)]]
+    strides = [math.prod(plan.visited[q + 1:]) for q in range(rank)]
+    for at in itertools.product(*(range(int(-(-(e - a).max() // step))) for a, e, step in ranges)):
+        place, inside = np.zeros((1,) * rank, np.int64), np.ones((1,) * rank, np.bool_)
+        for (a, e, step), i, s in zip(ranges, at, strides, strict=True):
+            place, inside = place + (a + i * step) * s, inside & (a + i * step < e)
+        yield np.where(inside, place, 0), inside
 
 
 def _along(values: Array, q: int, rank: int) -> Array:
     return values.reshape([-1 if i == q else 1 for i in range(rank)])
 
 
-def _listed(plan: Pooling, q: int) -> tuple[Array, Array, int]:
-    a = np.broadcast_to(plan.starts[q]._array(), (*plan.operands[0]._shape[: -len(plan.size)], *plan.size))
-    return a, a + plan.kernel[q], 1
-
-
-def _taken(flat: Array, place: Array) -> Array:
-    """Elements of the rows of ``flat`` at the row-major places of a window step."""
-    shape = place.shape
-    return np.take_along_axis(flat, place.reshape(*flat.shape[:-1], -1), -1).reshape(shape)
+def _taken(plan: Pooling, flat: Array, place: Array) -> Array:
+    """Elements of the rows of ``flat`` at row-major places: of each row its own where windows are listed, else of all alike."""
+    if plan.starts:
+        return np.take_along_axis(flat, place.reshape(*flat.shape[:-1], -1), -1).reshape(place.shape)
+    return np.take(flat, place, -1)
 
 
 def _divided(plan: Pooling, x: Array) -> Array:

@@ -90,7 +90,7 @@ def _host(plan: Resampling, tables: Sequence[Table], out: Tensor) -> None:
             for k in range(t.weights.shape[1]):
                 seen = np.take(y, np.minimum(t.first + k, y.shape[axis] - 1), axis)
                 seen = seen if plan.plain else seen * t.weights[:, k].astype(work).reshape(along)
-                total += np.where((k < t.count).reshape(along), seen, np.zeros((), work))
+                total += np.where((k < t.counts).reshape(along), seen, np.zeros((), work))
             y = total
         out._array()[...] = y
 
@@ -103,7 +103,7 @@ def _on_device(plan: Resampling, q: int, device: Any, weights: dtypes.dtype) -> 
     found = _placed.get(key)
     if found is None:
         t = table(*plan.key(q))
-        ranges = from_host(np.stack([t.first, t.count], 1).astype(np.int32), dtypes.int32, device)
+        ranges = from_host(np.stack([t.first, t.counts], 1).astype(np.int32), dtypes.int32, device)
         found = _placed[key] = (ranges, from_host(t.weights.astype(weights.np), weights, device))
     return found
 

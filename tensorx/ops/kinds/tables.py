@@ -15,10 +15,10 @@ Array = np.ndarray[Any, Any]
 
 
 class Table(NamedTuple):
-    """Coordinate c reads ``count[c]`` elements from ``first[c]`` on; ``weights[c, t]`` belongs to the t-th."""
+    """Coordinate c reads ``counts[c]`` elements from ``first[c]`` on; ``weights[c, t]`` belongs to the t-th."""
 
     first: Array
-    count: Array
+    counts: Array
     weights: Array
 
 
@@ -46,9 +46,9 @@ def _ratio(n: int, w: int, align_corners: bool, scale: float | None) -> float:
 
 def _nearest(mode: str, n: int, w: int, scale: float | None, wide: bool) -> Table:
     """In PyTorch's precision: which of two neighbours is nearer may depend on it."""
-    f = np.float64 if wide else np.float32
+    f: Any = np.float64 if wide else np.float32
     step = f(1 / scale) if scale else f(n) / f(w)
-    places = (np.arange(w, dtype=f) + f(0.5 if mode == "nearest-exact" else 0)) * step
+    places: Array = (np.arange(w, dtype=f) + f(0.5 if mode == "nearest-exact" else 0)) * step
     first = np.minimum(np.floor(places.astype(np.float32)).astype(np.int64), n - 1)
     return Table(first, np.ones(w, np.int64), np.ones((w, 1)))
 
@@ -103,7 +103,7 @@ def _merged(places: Array, weights: Array, n: int) -> Table:
 
 def transposed(t: Table, n: int) -> Table:
     """The table of the gradient: which results read an element. As ``first`` and its end never fall, these are neighbours, too."""
-    end, i = t.first + t.count, np.arange(n)
+    end, i = t.first + t.counts, np.arange(n)
     first = np.searchsorted(end, i, side="right")
     count = np.maximum(np.searchsorted(t.first, i, side="right") - first, 0)
     width = max(int(count.max()), 1) if n else 1
