@@ -48,6 +48,7 @@ LAWS = {"windows": "kspd", "even": "", "listed": "ktu"}
 def layout(spec: KernelSpec) -> tuple[Arg, ...]:
     """The argument list.
 
+    >>> from tensorx.kernels.spec import Operand
     >>> y, x = Operand("y0", "f32", "f32"), Operand("x0", "f32", "f32")
     >>> params = (("how", "avg"), ("back", False), ("law", "windows"), ("lead", 1), ("space", 1), ("acc", "f32"))
     >>> [a.name for a in layout(KernelSpec("pool", "f", (y,), (x,), params=params))][4:]

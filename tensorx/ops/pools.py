@@ -143,12 +143,12 @@ def _adaptive_max(name: str, rank: int) -> Any:
 
 
 def _register(rank: int) -> None:
-    n, shape = f"{rank}d", (2, 3, *(7, 6, 5)[:rank])
+    n, shape, small = f"{rank}d", (2, 3, *(7, 6, 5)[:rank]), (1, *((6,), (3, 4), (2, 2, 3))[rank - 1])
     window = f"int[{rank}] kernel_size, int[{rank}]? stride=None, int[{rank}] padding=0"
     largest = f"{window}, int[{rank}] dilation=1, bool ceil_mode=False"
 
     def calls(t: Any) -> list[Any]:
-        return [(t(shape), 2), (t(shape), 3, 2, 1, 1, True), (t(shape[1:]), 2, 1, 1, 2)]
+        return [(t(small), 2), (t(shape), 3, 2, 1, 1, True), (t(shape[1:]), 2, 1, 1, 2)]
 
     composite(f"max_pool{n}(Tensor input, {largest}) -> Tensor", dtypes="if", ref=_ref_max_pool(rank, False), samples=calls,
               doc=f"The largest element of each {n[0]}-d window.")(_max(f"max_pool{n}", rank, False))
@@ -156,14 +156,14 @@ def _register(rank: int) -> None:
               doc=f"The largest element of each {n[0]}-d window, and its place in the flattened plane.")(_max(f"max_pool{n}_with_indices", rank, True))
     composite(f"avg_pool{n}(Tensor input, {window}, bool ceil_mode=False, bool count_include_pad=True{', int? divisor_override=None' if rank > 1 else ''}) -> Tensor",
               dtypes="if", ref=_ref_avg_pool(rank), doc=f"The mean of each {n[0]}-d window.",
-              samples=lambda t: [(t(shape), 2), (t(shape), 3, 2, 1, True), (t(shape[1:]), 3, 2, 1, True, False)])(_avg(f"avg_pool{n}", rank))
+              samples=lambda t: [(t(small), 2), (t(shape), 3, 2, 1, True), (t(shape[1:]), 3, 2, 1, True, False)])(_avg(f"avg_pool{n}", rank))
     sizes = (3, 2, 4)[:rank]
     composite(f"adaptive_avg_pool{n}(Tensor input, int[{rank}] output_size) -> Tensor", dtypes="f", ref=_ref_adaptive(rank, _ref_mean),
-              samples=lambda t: [(t(shape), sizes), (t(shape), 1), (t(shape[1:]), 8)], doc=f"Means of windows that share the input evenly, to a given {n[0]}-d size.")(
+              samples=lambda t: [(t(small), 2), (t(shape), sizes), (t(shape), 1), (t(shape[1:]), 8)], doc=f"Means of windows that share the input evenly, to a given {n[0]}-d size.")(
                   _adaptive_avg(f"adaptive_avg_pool{n}", rank))
     name = f"adaptive_max_pool{n}" + ("" if rank == 1 else "_with_indices")  # as PyTorch calls those that give both
     composite(f"{name}(Tensor input, int[{rank}] output_size) -> (Tensor values, Tensor indices)", dtypes="if", ref=_ref_adaptive(rank, _ref_max),
-              samples=lambda t: [(t(shape), sizes), (t(shape[1:]), 8)], doc=f"Maxima of windows that share the input evenly, to a given {n[0]}-d size, and their places.")(
+              samples=lambda t: [(t(small), 2), (t(shape), sizes), (t(shape[1:]), 8)], doc=f"Maxima of windows that share the input evenly, to a given {n[0]}-d size, and their places.")(
                   _adaptive_max(name, rank))
 
 

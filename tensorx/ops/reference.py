@@ -16,6 +16,7 @@ PAGES = {
     "elementwise": ("Elementwise", ("ELEMENTWISE",)),
     "reduce": ("Reductions, scans, rows", ("REDUCE", "ROWWISE", "SCAN")),
     "contract": ("Products and convolutions", ("CONTRACT",)),
+    "windows": ("Pooling, windows, resampling", ("POOL", "COLUMNS", "RESAMPLE")),
     "indexing": ("Indexing, joining, sorting", ("INDEX", "JOIN", "SORT", "SEARCH", "DYNAMIC")),
     "view": ("Views", ("VIEW",)),
     "composite": ("Composites", ("COMPOSITE",)),

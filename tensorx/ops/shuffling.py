@@ -31,7 +31,7 @@ def _planes(name: str, x: Tensor, word: str, factor: int) -> tuple[list[int], in
     return lead, c, h, w
 
 
-@composite("pixel_shuffle(Tensor input, int upscale_factor) -> Tensor", ref=_ref_shuffle, samples=lambda t: [(t((2, 8, 3, 2)), 2), (t((9, 2, 2)), 3)],
+@composite("pixel_shuffle(Tensor input, int upscale_factor) -> Tensor", ref=_ref_shuffle, samples=lambda t: [(t((4, 1, 3)), 2), (t((2, 9, 2, 2)), 3)],
            doc="(.., C * r * r, H, W) as (.., C, H * r, W * r): each group of channels is a square of pixels.")
 def pixel_shuffle(x: Tensor, r: int) -> Tensor:
     lead, c, h, w = _planes("pixel_shuffle", x, "upscale_factor", r)
@@ -43,7 +43,7 @@ def pixel_shuffle(x: Tensor, r: int) -> Tensor:
     return y.reshape(*lead, c // r**2, h * r, w * r)
 
 
-@composite("pixel_unshuffle(Tensor input, int downscale_factor) -> Tensor", ref=_ref_unshuffle, samples=lambda t: [(t((2, 2, 4, 6)), 2), (t((1, 3, 6)), 3)],
+@composite("pixel_unshuffle(Tensor input, int downscale_factor) -> Tensor", ref=_ref_unshuffle, samples=lambda t: [(t((1, 2, 6)), 2), (t((2, 2, 3, 6)), 3)],
            doc="(.., C, H * r, W * r) as (.., C * r * r, H, W): the inverse of pixel_shuffle.")
 def pixel_unshuffle(x: Tensor, r: int) -> Tensor:
     lead, c, h, w = _planes("pixel_unshuffle", x, "downscale_factor", r)
@@ -55,7 +55,7 @@ def pixel_unshuffle(x: Tensor, r: int) -> Tensor:
     return y.reshape(*lead, c * r**2, h // r, w // r)
 
 
-@composite("channel_shuffle(Tensor input, int groups) -> Tensor", samples=lambda t: [(t((2, 6, 3)), 2), (t((1, 4, 2, 2)), 4)],
+@composite("channel_shuffle(Tensor input, int groups) -> Tensor", samples=lambda t: [(t((1, 6, 2)), 2), (t((2, 4, 2, 2)), 4)],
            ref=lambda x, g: x.reshape(x.shape[0], g, x.shape[1] // g, *x.shape[2:]).swapaxes(1, 2).reshape(x.shape),
            doc="The channels (dimension 1) of all groups in turn.")
 def channel_shuffle(x: Tensor, groups: int) -> Tensor:

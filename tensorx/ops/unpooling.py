@@ -124,10 +124,10 @@ def _ref_pool(rank: int) -> Any:
     return ref
 
 
-for _rank in (2, 3):
-    composite(f"fractional_max_pool{_rank}d(Tensor input, int[{_rank}] kernel_size, int[{_rank}] output_size, Tensor random_samples) -> (Tensor output, Tensor indices)",
-              ref=_ref_pool(_rank), dtypes="f", samples=lambda t, r=_rank: [(t((2, 3, *(9, 7, 8)[:r])), (2, 3, 2)[:r], (5, 4, 3)[:r], t((2, 3, r), 0.05, 0.95))],
-              doc=f"The largest element of each {_rank}-d window, windows lying at pseudo-random steps.")(_pool(_rank))
+FRACTIONAL = {r: composite(
+    f"_fractional_max_pool{r}d(Tensor input, int[{r}] kernel_size, int[{r}] output_size, Tensor random_samples) -> (Tensor output, Tensor indices)",
+    ref=_ref_pool(r), dtypes="f", samples=lambda t, r=r: [(t((2, 3, *(9, 7, 8)[:r])), (2, 3, 2)[:r], (5, 4, 3)[:r], t((2, 3, r), 0.05, 0.95))],
+    doc=f"The largest element of each {r}-d window, windows lying at pseudo-random steps.")(_pool(r)) for r in (2, 3)}
 
 
 def _ref_unpool(x: Any, indices: Any, size: Any) -> Any:
@@ -157,4 +157,4 @@ def max_unpool(x: Tensor, indices: Tensor, size: Any) -> Tensor:
     return out.scatter(-1, indices.reshape(*lead, places), x.reshape(*lead, places)).reshape(*lead, *size)
 
 
-__all__ = ["fractional_pool", "fractional_pool_back", "max_unpool", "window_starts"]
+__all__ = ["FRACTIONAL", "fractional_pool", "fractional_pool_back", "max_unpool", "window_starts"]

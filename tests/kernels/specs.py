@@ -141,6 +141,41 @@ INDEX = [
     ),
     KernelSpec("nonzero", "tx_nonzero", (op("y0", "i64", "p"),), (op("x0", "i64", "p"),), rank=2),
 ]
+
+
+def windows(entry, outputs, inputs, family="pool", lead=1, space=2, acc="f32", **params):
+    """A kernel of windows: pooling, columns, resampling."""
+    params = {"lead": lead, "space": space, "acc": acc, **params}
+    return KernelSpec(family, entry, tuple(outputs), tuple(inputs), index="i32", params=tuple(params.items()))
+
+
+def pooled(entry, outputs, inputs, how, back, law, divisor="inside", **params):
+    return windows(entry, outputs, inputs, how=how, back=back, law=law, divisor=divisor, **params)
+
+
+TABLES = [op("i0", "i32", "p"), op("i1", "i32", "p"), op("x1", access="p"), op("x2", access="p")]
+#: Golden sources only: conformance runs them.
+WINDOWS = [
+    pooled("tx_max_pool", [op("y0"), op("y1", "i64")], [op("x0")], "max", False, "windows"),
+    pooled("tx_max_pool_back", [op("y0")], [op("x0"), op("i0", "i64")], "max", True, "windows"),
+    pooled("tx_avg_pool", [op("y0", "f16")], [op("x0", "f16", "s")], "avg", False, "windows", "padded"),
+    pooled("tx_even_pool_back", [op("y0", "f64")], [op("x0", "f64")], "avg", True, "even", space=1, acc="f64"),
+    pooled(
+        "tx_listed_pool",
+        [op("y0", "i32"), op("y1", "i64")],
+        [op("x0", "i32"), op("i1", "i64", "s")],
+        "max",
+        False,
+        "listed",
+        space=1,
+        acc="i32",
+    ),
+    pooled("tx_listed_pool_back", [op("y0")], [op("x0"), op("i0", "i64")], "max", True, "listed", space=1),
+    windows("tx_columns", [op("y0")], [op("x0")], "columns", back=False, law="windows"),
+    windows("tx_columns_back", [op("y0", "c64")], [op("x0", "c64")], "columns", acc="c64", back=True, law="windows"),
+    windows("tx_resample", [op("y0")], [op("x0"), *TABLES], "resample", plain=False),
+    windows("tx_nearest", [op("y0", "u8")], [op("x0", "u8"), *TABLES[:2]], "resample", acc="i64", plain=True),
+]
 #: Those whose sources are kept.
 GOLDEN = [
     *ELEMENTWISE[:7],
@@ -150,4 +185,5 @@ GOLDEN = [
     LARGEST,
     ROWWISE[1],
     *INDEX,
+    *WINDOWS,
 ]

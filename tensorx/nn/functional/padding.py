@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import tensorx as tx
+from tensorx.errors import BadValue
 
 
 def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None) -> Any:
@@ -31,7 +32,7 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
     if mode not in ("constant", "reflect", "replicate", "circular"):
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if mode != "constant" and value is not None and value != 0:
-        raise ValueError(f'Padding mode "{mode}" doesn\'t take in value argument')
+        raise BadValue(f'Padding mode "{mode}" doesn\'t take in value argument')
     pairs = {input.dim() - 1 - i: (amounts[2 * i], amounts[2 * i + 1]) for i in range(len(amounts) // 2)}
     if mode == "constant":
         return _pad_constant(input, pairs, 0 if value is None else value)

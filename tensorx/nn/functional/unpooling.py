@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import tensorx as tx
-from tensorx.ops.unpooling import max_unpool
+from tensorx.ops.unpooling import FRACTIONAL, max_unpool
 
 
 def max_unpool1d(
@@ -193,4 +193,4 @@ def _fractional(
     if samples is None:
         batch = 1 if input.dim() == rank + 1 else input.size(0)
         samples = tx.rand(batch, input.size(-rank - 1), rank, dtype=input.dtype, device=input.device)
-    return getattr(tx, name)(input, kernel_size, output_size, samples)
+    return FRACTIONAL[rank](input, kernel_size, output_size, samples)

@@ -1,0 +1,35 @@
+TX_KERNEL(1, 1, 1) tx_avg_pool(TX_GLOBAL f16 *y0_p, i64 y0_o, TX_GLOBAL const f16 *x0_p, i64 x0_o, i32 n0, i32 w0, i32 w1, i32 v0, i32 v1, i32 k0, i32 s0, i32 p0, i32 d0, i32 k1, i32 s1, i32 p1, i32 d1, i32 y0_s0, i32 y0_s1, i32 x0_s0, i32 x0_s1, i32 x0_s2) {
+  y0_p += y0_o;
+  x0_p += x0_o;
+  const i32 pieces = (w1 + 255) / 256;
+  const i32 total = n0 * w0 * pieces;
+  TX_PARALLEL((i64)total * (w1 < 256 ? w1 : 256))
+  for (i32 item = 0; item < total; item++) {
+    const i32 row_ = item / pieces, begin = (item - row_ * pieces) * 256;
+    const i32 stop = w1 - begin < 256 ? w1 : begin + 256;
+    i32 row__q = row_;
+    const i32 o0 = row__q % w0; row__q /= w0;
+    const i32 c0 = row__q;
+    const i32 y0_c = c0 * y0_s0;
+    const i32 x0_c = c0 * x0_s0;
+    const i32 b0 = o0 * s0 - p0, f0 = b0 + (k0 - 1) * d0 + 1;
+    const i32 a0 = b0 < 0 ? b0 + (d0 - 1 - b0) / d0 * d0 : b0;
+    const i32 e0 = f0 < v0 ? f0 : v0;
+    for (i32 o1 = begin; o1 < stop; ++o1) {
+      const i32 b1 = o1 * s1 - p1, f1 = b1 + (k1 - 1) * d1 + 1;
+      const i32 a1 = b1 < 0 ? b1 + (d1 - 1 - b1) / d1 * d1 : b1;
+      const i32 e1 = f1 < v1 ? f1 : v1;
+      f32 sum = 0;
+      for (i32 j0 = a0; j0 < e0; j0 += d0) {
+        f32 row = 0;
+        for (i32 j1 = a1; j1 < e1; j1 += d1) {
+          f32 x0 = TX_LOAD_f16(x0_p, x0_c + j0 * x0_s1 + j1 * x0_s2); row = row + x0;
+        }
+        sum = sum + row;
+      }
+      f32 y0;
+      y0 = sum / (f32)((o0 * s0 - p0 + k0 < v0 + p0 ? k0 : v0 + p0 - (o0 * s0 - p0)) * (o1 * s1 - p1 + k1 < v1 + p1 ? k1 : v1 + p1 - (o1 * s1 - p1)));
+      TX_STORE_f16(y0_p, y0_c + o0 * y0_s1 + o1, y0);
+    }
+  }
+}

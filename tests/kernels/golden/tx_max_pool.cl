@@ -1,0 +1,37 @@
+TX_KERNEL(256, 1, 1) tx_max_pool(TX_GLOBAL f32 *y0_p, i64 y0_o, TX_GLOBAL i64 *y1_p, i64 y1_o, TX_GLOBAL const f32 *x0_p, i64 x0_o, i32 n0, i32 w0, i32 w1, i32 v0, i32 v1, i32 k0, i32 s0, i32 p0, i32 d0, i32 k1, i32 s1, i32 p1, i32 d1, i32 y0_s0, i32 y0_s1, i32 y1_s0, i32 y1_s1, i32 x0_s0, i32 x0_s1) {
+  y0_p += y0_o;
+  y1_p += y1_o;
+  x0_p += x0_o;
+  const i32 total = n0 * w0 * w1;
+  const i32 item = (i32)TX_GID(0);
+  if (item < total) {
+    i32 item_q = item;
+    const i32 o1 = item_q % w1; item_q /= w1;
+    const i32 o0 = item_q % w0; item_q /= w0;
+    const i32 c0 = item_q;
+    const i32 y0_c = c0 * y0_s0;
+    const i32 y1_c = c0 * y1_s0;
+    const i32 x0_c = c0 * x0_s0;
+    const i32 b0 = o0 * s0 - p0, f0 = b0 + (k0 - 1) * d0 + 1;
+    const i32 a0 = b0 < 0 ? b0 + (d0 - 1 - b0) / d0 * d0 : b0;
+    const i32 e0 = f0 < v0 ? f0 : v0;
+    {
+      const i32 b1 = o1 * s1 - p1, f1 = b1 + (k1 - 1) * d1 + 1;
+      const i32 a1 = b1 < 0 ? b1 + (d1 - 1 - b1) / d1 * d1 : b1;
+      const i32 e1 = f1 < v1 ? f1 : v1;
+      f32 best = -tx_bits_u32_f32(0x7f800000u);
+      i64 place = ((i64)a0) * v1 + (i64)a1;
+      for (i32 j0 = a0; j0 < e0; j0 += d0) {
+        for (i32 j1 = a1; j1 < e1; j1 += d1) {
+          f32 x0 = TX_LOAD_f32(x0_p, x0_c + j0 * x0_s1 + j1);
+          if (x0 > best || x0 != x0) { best = x0; place = ((i64)j0) * v1 + j1; }
+        }
+      }
+      f32 y0;
+      y0 = best;
+      TX_STORE_f32(y0_p, y0_c + o0 * y0_s1 + o1, y0);
+      i64 y1 = place;
+      TX_STORE_i64(y1_p, y1_c + o0 * y1_s1 + o1, y1);
+    }
+  }
+}
