@@ -17,7 +17,7 @@ from tensorx.ops import describe, samples
 from tensorx.ops.table import Op
 from tensorx.tensor import Tensor, from_host
 
-LIMIT = 12  # elements of an operand that are written out; a larger one is all ones
+LIMIT = samples.SMALL  # elements of an operand that are written out; a larger one is all ones
 SHOWN = 20  # elements of a result that are printed; of a larger one the shape
 SHIFTS = 12  # samples tried
 SUMS = ("REDUCE", "ROWWISE", "SCAN", "CONTRACT", "COMPOSITE")  # kinds whose terms may cancel

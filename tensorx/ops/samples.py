@@ -18,6 +18,7 @@ from tensorx.ops import schema as S
 from tensorx.ops.table import Op
 from tensorx.tensor import Tensor, from_host
 
+SMALL = 18  # elements of an operand that are written out
 CPU = registry.device("cpu")
 
 
@@ -86,11 +87,12 @@ def _missing(op: Op, d: dtypes.dtype) -> dict[str, Any]:
 
 
 def call_of(op: Op, d: dtypes.dtype | None = None, shift: int = 0) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Arguments (on the cpu) of one small call: the row's first sample, or operands from its domain."""
+    """Arguments (on the cpu) of one small call: the row's first small sample, or operands from its domain."""
     d = d or default_dtype(op)
     if op.samples is None:
         return _derived(op, d, shift)
-    sample = tuple(op.samples(Round(op, d, shift))[0])
+    calls = [tuple(sample) for sample in op.samples(Round(op, d, shift))]
+    sample = next((call for call in calls if all(x.numel() <= SMALL for x in call if isinstance(x, Tensor))), calls[0])
     named: dict[str, Any] = {}
     if sample and isinstance(sample[-1], dict):
         *rest, named = sample
