@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import tensorx as tx
@@ -126,6 +127,11 @@ def embedding_bag(
         tensor([[4., 6.],
                 [5., 6.]])
     """
+    if weight.dtype is tx.int64 and input.dtype.is_floating_point:
+        message = "Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` "
+        message += "is deprecated, and should now be `embedding_bag(input, weight, ...)`."
+        warnings.warn(message, stacklevel=2)
+        weight, input = input, weight
     _check_bags(input, weight, offsets, mode, scale_grad_by_freq, per_sample_weights)
     if sparse:
         raise NotImplementedError("embedding_bag: argument 'sparse' must be False; there are no sparse gradients yet.")

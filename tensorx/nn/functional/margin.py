@@ -155,9 +155,9 @@ def multi_margin_loss(
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.dim() != 1:
         raise ValueError("weight must be one-dimensional")
-    if input.dim() not in (1, 2) or not input.shape[-1]:
+    if input.dim() > 2 or (input.dim() and not input.shape[-1]):
         raise RuntimeError(f"multi_margin_loss: Expected non-empty vector or matrix; got shape {tuple(input.shape)}.")
-    rows = input if input.dim() == 2 else input.unsqueeze(0)
+    rows = input if input.dim() == 2 else input.reshape(1, -1)
     if target.dim() > 1 or target.numel() != rows.shape[0]:
         raise RuntimeError(f"multi_margin_loss: inconsistent target size; got {tuple(target.shape)}.")
     if weight is not None and weight.numel() != rows.shape[1]:
@@ -189,12 +189,12 @@ def multilabel_margin_loss(
         tensor(0.8500)
     """
     reduction = _reduction(size_average, reduce, reduction)
-    if input.dim() not in (1, 2) or tuple(input.shape) != tuple(target.shape) or not input.shape[-1]:
+    if input.dim() > 2 or tuple(input.shape) != tuple(target.shape) or (input.dim() and not input.shape[-1]):
         raise RuntimeError(
             f"multilabel_margin_loss: inconsistent target size {tuple(target.shape)} for input of shape "
             f"{tuple(input.shape)}."
         )
-    rows, listed = (t if t.dim() == 2 else t.unsqueeze(0) for t in (input, target))
+    rows, listed = (t if t.dim() == 2 else t.reshape(1, -1) for t in (input, target))
     used = (listed < 0).cumsum(1) == 0
     label = listed.masked_fill(~used, 0)
     known = tx.zeros_like(rows).scatter_add(1, label, used.to(rows.dtype)) != 0
