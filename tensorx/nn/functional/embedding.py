@@ -128,8 +128,8 @@ def embedding_bag(
                 [5., 6.]])
     """
     if weight.dtype is tx.int64 and input.dtype.is_floating_point:
-        message = "Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)` "
-        message += "is deprecated, and should now be `embedding_bag(input, weight, ...)`."
+        message = "Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)`"
+        message += " is deprecated, and should now be `embedding_bag(input, weight, ...)`."
         warnings.warn(message, stacklevel=2)
         weight, input = input, weight
     _check_bags(input, weight, offsets, mode, scale_grad_by_freq, per_sample_weights)
