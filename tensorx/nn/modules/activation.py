@@ -8,6 +8,7 @@ import tensorx as tx
 from tensorx.nn import functional as F
 
 from .module import Module
+from .multihead import MultiheadAttention  # noqa: F401  PyTorch has it in this file
 from .piecewise import (  # noqa: F401  PyTorch has them in this file
     Hardshrink,
     Hardsigmoid,

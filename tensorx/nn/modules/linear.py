@@ -153,3 +153,7 @@ class LazyLinear(LazyModuleMixin, Linear):
                     f"{input.shape[-1]}"
                 )
             self.in_features = input.shape[-1]
+
+
+class NonDynamicallyQuantizableLinear(Linear):
+    """A Linear by the name that PyTorch gives the output projection of attention."""

@@ -22,7 +22,7 @@ from .global_hooks import (  # noqa: F401  where PyTorch has them
     registered,
 )
 from .hooks import HookMixin
-from .state import StateMixin
+from .state import _EXTRA_STATE_KEY_SUFFIX, StateMixin, _IncompatibleKeys  # noqa: F401  where PyTorch has them
 
 Self = TypeVar("Self", bound="Module")
 

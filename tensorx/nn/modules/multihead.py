@@ -9,12 +9,8 @@ from tensorx.nn import init
 from tensorx.nn.functional.attention import checked_multi_head
 from tensorx.nn.parameter import Parameter
 
-from .linear import Linear
+from .linear import NonDynamicallyQuantizableLinear
 from .module import Module
-
-
-class NonDynamicallyQuantizableLinear(Linear):
-    """A Linear by the name that PyTorch gives the output projection of attention."""
 
 
 class MultiheadAttention(Module):

@@ -11,7 +11,7 @@ import tensorx as tx
 from tensorx.autograd.hooks import RemovableHandle, add
 from tensorx.nn.parameter import is_lazy
 
-EXTRA_STATE = "_extra_state"
+EXTRA_STATE = _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 
 
 class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
@@ -25,6 +25,9 @@ class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpect
         return super().__repr__()
 
     __str__ = __repr__
+
+
+_IncompatibleKeys = IncompatibleKeys  # PyTorch's name
 
 
 class StateMixin:

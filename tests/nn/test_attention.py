@@ -1,0 +1,117 @@
+"""Attention: what must be equal to what, second derivatives, dropout."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import tensorx as tx
+from tensorx import nn
+from tensorx.autograd import gradcheck, gradgradcheck
+from tensorx.nn import functional as F
+from tensorx.nn.attention.flex_attention import and_masks, create_block_mask, flex_attention
+
+
+def three(device, *shape, keys=None, grad=False):
+    tx.manual_seed(0)
+    shapes = (shape, keys or shape, keys or shape)
+    return [tx.randn(s, device=device).requires_grad_(grad) for s in shapes]
+
+
+def test_causal_is_a_triangular_mask(device):
+    q, k, v = three(device, 2, 3, 5, 4, keys=(2, 3, 7, 4))
+    mask = tx.ones(5, 7, dtype=tx.bool, device=device).tril()
+    causal = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    assert tx.allclose(causal, F.scaled_dot_product_attention(q, k, v, attn_mask=mask), atol=1e-6)
+
+
+def test_shared_heads_are_repeated_ones(device):
+    results = []
+    for repeated in (False, True):
+        q, k, v = three(device, 2, 6, 5, 4, keys=(2, 2, 5, 4), grad=True)
+        if repeated:
+            out = F.scaled_dot_product_attention(
+                q, k.repeat_interleave(3, 1), v.repeat_interleave(3, 1), is_causal=True
+            )
+        else:
+            out = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
+        out.sin().sum().backward()
+        results.append((out, q.grad, k.grad, v.grad))
+    for a, b in zip(*results):
+        assert tx.allclose(a, b, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["plain", "causal", "bool", "added"])
+def test_derivatives(kind):
+    tx.manual_seed(1)
+    q, k, v = (tx.randn(2, n, 3, dtype=tx.float64, requires_grad=True) for n in (3, 4, 4))
+    bias = tx.randn(3, 4, dtype=tx.float64, requires_grad=True)
+    keep = tx.tensor([[True, False, True, True], [False] * 4, [True, True, False, False]])
+
+    def attend(q, k, v, bias):
+        masks = {"bool": {"attn_mask": keep}, "added": {"attn_mask": bias}, "causal": {"is_causal": True}}
+        return F.scaled_dot_product_attention(q, k, v, **masks.get(kind, {})) + 0 * bias.sum()
+
+    assert gradcheck(attend, (q, k, v, bias))
+    assert gradgradcheck(attend, (q, k, v, bias))
+
+
+def test_dropout_keeps_the_mean_and_follows_the_seed(device):
+    q, k, v = three(device, 1, 1, 4, 8, keys=(1, 1, 512, 8))
+    v = tx.ones_like(v)
+    outs = []
+    for _ in range(2):
+        tx.manual_seed(5)
+        outs.append(F.scaled_dot_product_attention(q, k, v, dropout_p=0.5))
+    assert outs[0].equal(outs[1])
+    assert outs[0].mean().item() == pytest.approx(1.0, abs=0.25)
+    assert not outs[0].equal(F.scaled_dot_product_attention(q, k, v))
+
+
+def test_scores_of_16_bits_do_not_overflow(device):
+    q = tx.full((1, 2, 64), 60.0, dtype=tx.float16, device=device)  # 64 * 60 * 60 is beyond float16
+    out = F.scaled_dot_product_attention(q, q, q)
+    assert out.tolist() == q.tolist()
+
+
+def test_weights_of_multihead_attention_drop_in_training_only(device):
+    layer, x = nn.MultiheadAttention(8, 2, dropout=0.9).to(device), three(device, 5, 2, 8)[0]
+    _, weights = layer(x, x, x)
+    assert (weights == 0).sum().item() > 0
+    _, weights = layer.eval()(x, x, x)
+    assert tx.allclose(weights.sum(-1), tx.ones(2, 5, device=device), atol=1e-5)
+
+
+def test_flex_attention_is_attention_with_the_mask_and_bias(device):
+    results = []
+    for flexible in (False, True):
+        q, k, v = three(device, 2, 2, 6, 4, grad=True)
+        places = tx.arange(6, device=device)
+        apart = places.unsqueeze(1) - places
+        if flexible:
+            mod = and_masks(lambda b, h, q, k: q >= k, lambda b, h, q, k: q - k < 3)
+            mask = create_block_mask(mod, None, None, 6, 6, device=device)
+            out = flex_attention(q, k, v, lambda s, b, h, q, k: s - 0.1 * (q - k).abs(), mask, scale=0.3)
+        else:
+            bias = (-0.1 * apart.abs().float()).masked_fill((apart < 0) | (apart >= 3), -math.inf)
+            out = F.scaled_dot_product_attention(q, k, v, attn_mask=bias, scale=0.3)
+        out.sin().sum().backward()
+        results.append((out, q.grad, k.grad, v.grad))
+    for a, b in zip(*results):
+        assert tx.allclose(a, b, atol=1e-5)
+
+
+def test_encoder_layers_are_copies_that_learn_apart(device):
+    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, 0.0), 2).to(device)
+    first, second = (layer.linear1.weight for layer in encoder.layers)
+    assert first is not second
+    assert first.equal(second)
+    x = three(device, 5, 2, 8)[0]
+    mask = nn.Transformer.generate_square_subsequent_mask(5, device=device)
+    out = encoder(x, mask=mask, is_causal=True)
+    changed = x.clone()
+    changed[3:] += 1
+    assert tx.allclose(encoder(changed, mask=mask)[:3], out[:3], atol=1e-5)  # later steps are not seen
+    out[0].square().sum().backward()
+    assert not first.grad.equal(second.grad)
