@@ -20,7 +20,6 @@ from tensorx.ops.linalg import (
     check_square,
     each,
     eye_like,
-    halve_diagonal,
     host,
     is_vector,
     lapack,
@@ -63,12 +62,11 @@ def _cholesky(a: Array, upper: bool, check_errors: bool) -> tuple[Array, Array]:
 
 
 def _cholesky_vjp(g: Any, L: Tensor, upper: bool) -> Tensor:
-    """L^-H phi(L^H gL) L^-1 made Hermitian; phi halves the diagonal of the lower triangle."""
+    """L^-H pi(L^H gL) L^-1, where pi shares the lower triangle between both."""
     gl, low = (mh(g[0]), mh(L)) if upper else (g[0], L)
-    phi = halve_diagonal((mh(low) @ gl).tril())
-    inner = solve_triangular(mh(low), phi, upper=True)
-    ga = solve_triangular(low, inner, upper=False, left=False)
-    return (ga + mh(ga)) * 0.5
+    inner = mh(low) @ gl
+    shared = (inner.tril() + mh(inner.tril(-1))) * 0.5
+    return solve_triangular(low, solve_triangular(mh(low), shared, upper=True), upper=False, left=False)  # type: ignore[no-any-return]
 
 
 def _np_cholesky(a: Any, upper: bool = False, check_errors: bool = False) -> Any:
@@ -170,8 +168,6 @@ def _lu_factor(a: Array, pivot: bool, check_errors: bool) -> Any:
     check_matrix("linalg.lu_factor", a)
     if not pivot:
         raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
-    if 0 in a.shape[:-2]:
-        return a.copy(), np.zeros((*a.shape[:-2], min(a.shape[-2:])), np.int32), zeros_info(a)
     lu, pivots, info = each(_getrf, a)
     if check_errors:
         raise_bad("linalg.lu_factor", info, lambda i: f"U[{i},{i}] is zero and using it on lu_solve would result in a division by zero.")
@@ -340,7 +336,7 @@ geqrf = host("geqrf(Tensor self) -> (Tensor a, Tensor tau)", lambda a: _geqrf(a)
 
 def _geqrf(a: Array) -> tuple[Array, ...]:
     check_matrix("geqrf", a)
-    return each(lambda m: lapack("geqrf", m)(m)[:2], a)
+    return each(lambda m: lapack("geqrf", m)(m)[:2] if m.size else (m.copy(), np.zeros(min(m.shape), m.dtype)), a)
 
 
 # eigenvalues

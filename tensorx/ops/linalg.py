@@ -6,6 +6,7 @@ Gradients: Giles, "An extended collection of matrix derivative results for forwa
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -66,11 +67,6 @@ def eye_like(x: Tensor, n: int | None = None) -> Tensor:
     return factories.eye(x._shape[-1] if n is None else n, dtype=x.dtype, device=x.device)
 
 
-def halve_diagonal(x: Tensor) -> Tensor:
-    """``x`` with its diagonal halved."""
-    return x - x.diagonal(0, -2, -1).diag_embed() * 0.5
-
-
 def with_diagonal(x: Tensor, d: Tensor) -> Tensor:
     """``x`` with the diagonal ``d``."""
     return x.masked_fill(eye_like(x, x._shape[-1]).real.bool(), 0) + d.diag_embed()
@@ -103,9 +99,13 @@ def check_matrix(name: str, a: Any) -> None:
 
 
 def each(f: Callable[..., Any], *arrays: Array, inner: int = 2) -> tuple[Array, ...]:
-    """``f`` on every matrix of a batch; its results stacked. The batch must not be empty."""
+    """``f`` on every matrix of a batch; its results stacked. Of an empty batch one matrix of ones tells the shapes."""
     batch = arrays[0].shape[:-inner]
-    flats = [a.reshape(-1, *a.shape[len(batch):]) for a in arrays]
+    count = math.prod(batch)
+    if not count:
+        found = f(*(np.ones(a.shape[len(batch):], a.dtype) for a in arrays))
+        return tuple(np.zeros((*batch, *np.shape(part)), np.asarray(part).dtype) for part in found)
+    flats = [a.reshape(count, *a.shape[len(batch):]) for a in arrays]
     found = [f(*items) for items in zip(*flats, strict=True)]
     return tuple(np.stack(parts).reshape((*batch, *np.shape(parts[0]))) for parts in zip(*found, strict=True))
 

@@ -217,7 +217,7 @@ def _lstsq(a: Array, b: Array, rcond: float | None, driver: str | None) -> Any:
     x, _, rank, values = each(lambda p, q: np.linalg.lstsq(p, q, cut), a, rhs)
     none = np.zeros(0, a.real.dtype)
     full = m > n and driver != "gelsy" and bool((rank == n).all())
-    residuals = (np.abs(rhs - a @ x) ** 2).sum(-2) if full or (m > n and bool((rank == n).all())) else none
+    residuals = (np.abs(rhs - a @ x) ** 2).sum(-2) if full else none
     x = (x[..., 0] if vector else x).astype(b.dtype)
     residuals = residuals[..., 0] if vector and residuals.size else residuals
     ranks = rank.astype(np.int64) if driver != "gels" else np.zeros(0, np.int64)
@@ -242,7 +242,7 @@ def _np_lstsq(a: Any, b: Any, rcond: Any = None, driver: Any = None) -> Any:
 
 
 lstsq = host("linalg_lstsq(Tensor A, Tensor B, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)", _lstsq,
-             _lstsq_vjp, ref=_np_lstsq, samples=lambda t: [(batched(t), t((2, 3, 2))), (t((2, 4, 3)), t((2, 4, 2)))], ulp=256.0,
+             _lstsq_vjp, ref=_np_lstsq, samples=lambda t: [(batched(t), t((2, 3, 2))), (t((2, 4, 3)), t((2, 4, 2)), {"driver": "gelsd"})], ulp=256.0,
              doc="The solution of least squares of A X - B, the squared residuals, the rank and the singular values that the driver gives.")
 
 

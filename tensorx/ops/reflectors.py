@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorx.dtypes import bool_
 from tensorx.errors import ShapeError
 from tensorx.ops.families import composite, elementwise
 from tensorx.ops.joining import cat
@@ -51,7 +52,7 @@ def householder_product(a: Tensor, tau: Tensor) -> Any:
         raise ShapeError("torch.linalg.householder_product: input.shape[-2] must be greater than or equal to input.shape[-1]")
     if tau._shape[-1:] > (n,):
         raise ShapeError("torch.linalg.householder_product: input.shape[-1] must be greater than or equal to tau.shape[-1]")
-    start = a.new_tensor(np.eye(m, n).astype(a.dtype.np)).expand(a._shape)
+    start = a.new_tensor(np.eye(m, n).astype(a.dtype.np)).expand(a._shape) + a.masked_fill(a.new_ones((), dtype=bool_), 0)
     return _applied(a, tau, start, True, False)
 
 
@@ -80,6 +81,8 @@ def ormqr(a: Tensor, tau: Tensor, c: Tensor, left: bool, transpose: bool) -> Any
 
 def _sytrf(hermitian: bool) -> Any:
     def run(a: Array) -> tuple[Array, Array, Array]:
+        if not a.size:
+            return a.copy(), np.zeros(0, np.int32), np.array(0, np.int32)
         ld, pivots, info = lapack("hetrf" if hermitian and a.dtype.kind == "c" else "sytrf", a)(a, lower=1)
         return np.tril(ld), np.asarray(pivots, np.int32), np.array(info, np.int32)
     return run
