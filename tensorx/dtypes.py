@@ -37,7 +37,7 @@ class dtype:
         return f"tensorx.{self.name}"
 
     def __reduce__(self) -> str:
-        return self.name
+        return "bool_" if self.kind == BOOL else self.name  # this module's name for it
 
     @property
     def compute(self) -> dtype:

@@ -74,6 +74,58 @@ class TensorDataset(Dataset[tuple[Any, ...]]):
         return self.tensors[0].size(0)
 
 
+class StackDataset(Dataset[Any]):
+    """Datasets side by side: a sample is a tuple of their samples, or a dict if they are given by name.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.data.StackDataset([1, 2], "ab")[1], tx.data.StackDataset(x=[1, 2], y="ab")[0]
+        ((2, 'b'), {'x': 1, 'y': 'a'})
+    """
+
+    datasets: Any
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if args and kwargs:
+            raise ValueError(
+                "Supported either ``tuple``- (via ``args``) or ``dict``- (via ``kwargs``) like input/output, but both "
+                "types are given."
+            )
+        if not args and not kwargs:
+            raise ValueError("At least one dataset should be passed")
+        self.datasets = args or kwargs
+        sizes = {len(dataset) for dataset in (args or kwargs.values())}
+        if len(sizes) > 1:
+            raise ValueError("Size mismatch between datasets")
+        (self._length,) = sizes
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(self.datasets, dict):
+            return {name: dataset[index] for name, dataset in self.datasets.items()}
+        return tuple(dataset[index] for dataset in self.datasets)
+
+    def __getitems__(self, indices: list[int]) -> list[Any]:
+        named = isinstance(self.datasets, dict)
+        columns = [_items(d, indices) for d in (self.datasets.values() if named else self.datasets)]
+        rows = list(zip(*columns))
+        return [dict(zip(self.datasets, row)) for row in rows] if named else rows
+
+    def __len__(self) -> int:
+        return self._length
+
+
+def _items(dataset: Any, indices: list[int]) -> list[Any]:
+    together = getattr(dataset, "__getitems__", None)
+    if not callable(together):
+        return [dataset[i] for i in indices]
+    found: list[Any] = together(indices)
+    if len(found) != len(indices):
+        raise ValueError(
+            f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(found)}"
+        )
+    return found
+
+
 class ConcatDataset(Dataset[Any]):
     """Datasets one after the other.
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, cast
 
+import tensorx as tx
+
 from .collate import default_collate, default_convert
 from .dataset import IterableDataset
+from .fetch import Fetcher
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
 
 
@@ -27,13 +30,22 @@ class DataLoader:
             without collating.
         shuffle: a fresh random order every epoch.
         sampler, batch_sampler: the order, or the batches, given by yourself.
-        num_workers: 0; worker processes are not in this version.
+        num_workers: processes that fetch and collate; 0 does it here. The order is the same with any number.
         collate_fn: makes a batch of a list of samples; by default :func:`default_collate`.
-        pin_memory: accepted; copies to a device do not need it here.
-        drop_last: leave out an incomplete last batch.
-        timeout, worker_init_fn, multiprocessing_context, prefetch_factor, persistent_workers, pin_memory_device:
-            about workers.
-        generator: draws the order.
+        pin_memory, pin_memory_device: accepted; copies to a device do not need it here.
+        drop_last: leave out an incomplete last batch (of a stream: of each worker).
+        timeout: seconds to wait for a batch of a worker; 0 waits for ever.
+        worker_init_fn: called in each worker with its number, before the first sample.
+        multiprocessing_context: a start method or a context; by default the system's.
+        generator: draws the order, and the workers' seeds: worker ``i`` begins with base seed + ``i``, for Python's
+            and NumPy's random numbers, too.
+        prefetch_factor: batches that a worker makes in advance, by default 2.
+        persistent_workers: keep the workers between epochs.
+        in_order: give the batches in order; otherwise as they come.
+
+    Workers compute on the cpu: a device that the parent has opened does not survive a fork. Let datasets give tensors
+    on the cpu, and move the batches. Large tensors come through shared memory. An exception in a worker is raised here,
+    with its traceback; a worker that ends (is killed, or crashes) is a RuntimeError.
 
     Example:
         >>> import tensorx as tx
@@ -63,9 +75,20 @@ class DataLoader:
         in_order: bool = True,
     ) -> None:
         _check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
+        if multiprocessing_context is not None and num_workers == 0:
+            raise ValueError(
+                "multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got "
+                f"num_workers={num_workers}"
+            )
         self.dataset, self.num_workers, self.timeout, self.generator = dataset, num_workers, timeout, generator
         self.pin_memory, self.worker_init_fn, self.persistent_workers = pin_memory, worker_init_fn, persistent_workers
-        self.prefetch_factor = prefetch_factor
+        self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
+        self.pin_memory_device, self.in_order = pin_memory_device, in_order
+        self._iterator: Any = None
+        self.multiprocessing_context: Any = None
+        if num_workers:
+            from .processes import context_of
+            self.multiprocessing_context = context_of(multiprocessing_context) if multiprocessing_context else None
         self._stream = isinstance(dataset, IterableDataset)
         if self._stream and (shuffle or sampler is not None or batch_sampler is not None):
             given = "shuffle" if shuffle else "sampler" if sampler is not None else "batch_sampler"
@@ -91,33 +114,70 @@ class DataLoader:
         self.sampler, self.batch_sampler = sampler, batch_sampler
         self.collate_fn = collate_fn or (default_convert if batch_sampler is None else default_collate)
 
+        self._made = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _FIXED and self.__dict__.get("_made"):
+            raise ValueError(f"{name} attribute should not be set after {type(self).__name__} is initialized")
+        super().__setattr__(name, value)
+
+    @property
+    def index_sampler(self) -> Iterable[Any]:
+        """Gives what a fetcher fetches: indices, or lists of them."""
+        return cast(Any, self.sampler if self.batch_sampler is None else self.batch_sampler)
+
+    @property
+    def context(self) -> Any:
+        """Where worker processes come from."""
+        from .processes import context_of
+        return self.multiprocessing_context or context_of(None)
+
     def __iter__(self) -> Iterator[Any]:
-        if self._stream:
-            return self._iterate_stream()
-        return self._iterate()
+        if self.num_workers == 0:
+            return self._iterate()
+        if self._iterator is not None:
+            self._iterator.restart()
+            return self._iterator
+        from .processes import WorkerIterator
+        iterator = WorkerIterator(self, self._job())
+        if self.persistent_workers:
+            self._iterator = iterator
+        return iterator
+
+    def _job(self) -> Any:
+        from .worker import Job
+        generator = tx.default_generator if self.generator is None else self.generator
+        return Job(
+            self.dataset,
+            self._stream,
+            self.batch_sampler is not None,
+            self.collate_fn,
+            self.drop_last,
+            generator.child_seed(),
+            self.num_workers,
+            self.worker_init_fn,
+            "",
+        )
+
+    def forget(self, iterator: Any) -> None:
+        """Let an iterator go whose workers have ended."""
+        if self._iterator is iterator:
+            self._iterator = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_iterator": None}
 
     def _iterate(self) -> Iterator[Any]:
-        if self.batch_sampler is None:
-            for index in self.sampler:
-                yield self.collate_fn(self.dataset[index])
-            return
-        fetch = getattr(self.dataset, "__getitems__", None)
-        for indices in self.batch_sampler:
-            samples = [self.dataset[i] for i in indices] if fetch is None else fetch(indices)
-            yield self.collate_fn(samples)
-
-    def _iterate_stream(self) -> Iterator[Any]:
-        samples = iter(self.dataset)
-        if self.batch_sampler is None:
-            yield from map(self.collate_fn, samples)
-            return
-        for indices in self.batch_sampler:
-            batch = [sample for _, sample in zip(indices, samples)]
-            if not batch or (self.drop_last and len(batch) < len(indices)):
+        batched = self.batch_sampler is not None
+        fetcher = Fetcher(self.dataset, self._stream, batched, self.collate_fn, self.drop_last)
+        for index in self.index_sampler:
+            try:
+                batch = fetcher.fetch(index)
+            except StopIteration:
+                if not self._stream:
+                    raise
                 return
-            yield self.collate_fn(batch)
-            if len(batch) < len(indices):
-                return
+            yield batch
 
     def __len__(self) -> int:
         if not self._stream:
@@ -134,10 +194,9 @@ def _check_workers(num_workers: int, timeout: float, prefetch_factor: int | None
     if timeout < 0:
         raise ValueError("timeout option should be non-negative")
     if num_workers > 0:
-        raise NotImplementedError(
-            f"DataLoader: argument 'num_workers' must be 0; got {num_workers}. Worker processes are not in this "
-            "version. Hint: num_workers=0 loads in the main process."
-        )
+        if prefetch_factor is not None and prefetch_factor < 0:
+            raise ValueError("prefetch_factor option should be non-negative")
+        return
     if prefetch_factor is not None:
         raise ValueError(
             "prefetch_factor option could only be specified in multiprocessing."
@@ -145,3 +204,7 @@ def _check_workers(num_workers: int, timeout: float, prefetch_factor: int | None
         )
     if persistent:
         raise ValueError("persistent_workers option needs num_workers > 0")
+
+
+#: What cannot be changed any more: samplers and workers were made of it.
+_FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")

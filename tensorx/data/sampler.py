@@ -112,6 +112,37 @@ class SubsetRandomSampler(Sampler[int]):
         return len(self.indices)
 
 
+class WeightedRandomSampler(Sampler[int]):
+    """Indices drawn with probabilities in proportion to ``weights``, with or without ``replacement``.
+
+    Example:
+        >>> import tensorx as tx
+        >>> list(tx.data.WeightedRandomSampler([0.0, 1.0, 0.0], 3))
+        [1, 1, 1]
+    """
+
+    def __init__(
+        self, weights: Sequence[float], num_samples: int, replacement: bool = True, generator: Any = None
+    ) -> None:
+        if not isinstance(num_samples, int) or isinstance(num_samples, bool) or num_samples <= 0:
+            raise ValueError(f"num_samples should be a positive integer value, but got num_samples={num_samples}")
+        if not isinstance(replacement, bool):
+            raise ValueError(f"replacement should be a boolean value, but got replacement={replacement}")
+        self.weights = tx.as_tensor(weights, dtype=tx.float64, device="cpu")
+        if self.weights.ndim != 1:
+            raise ValueError(
+                f"weights should be a 1d sequence but given weights have shape {tuple(self.weights.shape)}"
+            )
+        self.num_samples, self.replacement, self.generator = num_samples, replacement, generator
+
+    def __iter__(self) -> Iterator[int]:
+        drawn = tx.multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator)
+        return iter(drawn.tolist())
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
 class BatchSampler(Sampler[list[int]]):
     """Lists of ``batch_size`` indices of another sampler; ``drop_last`` leaves out an incomplete last one.
 
@@ -137,6 +168,57 @@ class BatchSampler(Sampler[list[int]]):
     def __len__(self) -> int:
         n = len(self.sampler)  # type: ignore[arg-type]  # a sampler without length has none here either
         return n // self.batch_size if self.drop_last else -(-n // self.batch_size)
+
+
+class DistributedSampler(Sampler[T_co]):
+    """The part of a dataset that belongs to one of several processes: every ``num_replicas``-th index from ``rank``.
+
+    All parts are of one size: indices are repeated to fill up, or with ``drop_last`` left out. Call
+    :meth:`set_epoch` before each epoch for another order.
+
+    Example:
+        >>> import tensorx as tx
+        >>> [list(tx.data.DistributedSampler(range(5), 2, rank, shuffle=False)) for rank in range(2)]
+        [[0, 2, 4], [1, 3, 0]]
+    """
+
+    def __init__(
+        self,
+        dataset: Sized,
+        num_replicas: int | None = None,
+        rank: int | None = None,
+        shuffle: bool = True,
+        seed: int = 0,
+        drop_last: bool = False,
+    ) -> None:
+        if num_replicas is None or rank is None:
+            raise ValueError(
+                "DistributedSampler: arguments 'num_replicas' and 'rank' must be given: there is no process group."
+            )
+        if rank >= num_replicas or rank < 0:
+            raise ValueError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]")
+        self.dataset, self.num_replicas, self.rank, self.epoch = dataset, num_replicas, rank, 0
+        self.shuffle, self.seed, self.drop_last = shuffle, seed, drop_last
+        n = len(dataset)
+        self.num_samples = n // num_replicas if drop_last else -(-n // num_replicas)
+        self.total_size = self.num_samples * num_replicas
+
+    def __iter__(self) -> Iterator[Any]:
+        n = len(self.dataset)
+        order = list(range(n))
+        if self.shuffle:
+            generator = tx.Generator().manual_seed(self.seed + self.epoch)
+            order = tx.randperm(n, generator=generator, device="cpu").tolist()
+        while 0 < len(order) < self.total_size:
+            order += order[: self.total_size - len(order)]
+        return iter(order[self.rank : self.total_size : self.num_replicas])
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+    def set_epoch(self, epoch: int) -> None:
+        """Let the order depend on the epoch."""
+        self.epoch = epoch
 
 
 def _seeded() -> Any:

@@ -39,14 +39,14 @@ class Generator:
 
     def __init__(self, device: Any = "cpu") -> None:
         self.device = registry.device(device)
-        self._seed, self._offset = 67280421310721, 0
+        self._seed, self._offset, self._children = 67280421310721, 0, 0
 
     def manual_seed(self, seed: int) -> Generator:
         """Restart from ``seed`` (any 64-bit integer)."""
         if not -(2**63) <= int(seed) < 2**64:
             raise RuntimeError("Overflow when unpacking long")
         with _lock.mutex:
-            self._seed, self._offset = int(seed) % 2**64, 0
+            self._seed, self._offset, self._children = int(seed) % 2**64, 0, 0
         return self
 
     def seed(self) -> int:
@@ -76,8 +76,16 @@ class Generator:
         """Continue from a state that `get_state` gave."""
         seed, offset = new_state.numpy().view(np.uint64).tolist()
         with _lock.mutex:
-            self._seed, self._offset = seed, offset
+            self._seed, self._offset, self._children = seed, offset, 0
         return self
+
+    def child_seed(self) -> int:
+        """A seed for other processes: another one each time, the same after the same seed and draws, and no draw itself."""
+        import hashlib
+        with _lock.mutex:
+            place = (self._seed, self._offset, self._children)
+            self._children += 1
+        return int.from_bytes(hashlib.blake2b(repr(place).encode(), digest_size=8).digest()) >> 2
 
     def clone_state(self) -> Generator:
         """A new generator at the same place."""

@@ -13,11 +13,14 @@ from tensorx.data import (
     ConcatDataset,
     DataLoader,
     Dataset,
+    DistributedSampler,
     IterableDataset,
     RandomSampler,
+    StackDataset,
     Subset,
     SubsetRandomSampler,
     TensorDataset,
+    WeightedRandomSampler,
     default_collate,
     default_convert,
     digits,
@@ -92,8 +95,6 @@ def test_loader_of_a_stream():
 
 
 def test_loader_arguments():
-    with pytest.raises(NotImplementedError, match="num_workers"):
-        DataLoader(Squares(), num_workers=2)
     with pytest.raises(ValueError, match="mutually exclusive"):
         DataLoader(Squares(), shuffle=True, sampler=[1])
     with pytest.raises(ValueError, match="mutually exclusive"):
@@ -103,6 +104,22 @@ def test_loader_arguments():
     with pytest.raises(ValueError, match="positive"):
         DataLoader(Squares(), batch_size=0)
     assert numbers(DataLoader(range(5), batch_sampler=[[0, 4], [1]])) == [[0, 4], [1]]
+    for options, error, message in (
+        ({"num_workers": -1}, ValueError, "num_workers option should be non-negative"),
+        ({"timeout": -1}, ValueError, "timeout option should be non-negative"),
+        ({"prefetch_factor": 2}, ValueError, "prefetch_factor option could only be specified in multiprocessing"),
+        ({"num_workers": 1, "prefetch_factor": -1}, ValueError, "prefetch_factor option should be non-negative"),
+        ({"persistent_workers": True}, ValueError, "persistent_workers option needs num_workers > 0"),
+        ({"num_workers": 1, "multiprocessing_context": "x"}, ValueError, "should specify a valid start method"),
+        ({"num_workers": 1, "multiprocessing_context": 3}, TypeError, "valid context object or a string"),
+        ({"multiprocessing_context": "spawn"}, ValueError, "can only be used with multi-process loading"),
+    ):
+        with pytest.raises(error, match=message):
+            DataLoader(Squares(), **options)
+    loader = DataLoader(Squares(), pin_memory=True, pin_memory_device="cuda")
+    for name in ("batch_size", "sampler", "batch_sampler", "drop_last", "dataset", "persistent_workers"):
+        with pytest.raises(ValueError, match="should not be set after DataLoader is initialized"):
+            setattr(loader, name, None)
 
 
 def test_own_collate_and_getitems():
@@ -172,6 +189,76 @@ def test_samplers():
     assert len(BatchSampler(range(5), 2, drop_last=True)) == 2
 
 
+def test_stacked_datasets():
+    pairs = StackDataset([1, 2, 3], "abc")
+    assert (len(pairs), pairs[1]) == (3, (2, "b"))
+    named = StackDataset(x=Subset(range(10, 20), [3, 5, 7]), y="abc")
+    assert named[-1] == {"x": 17, "y": "c"}
+    (batch,) = DataLoader(named, batch_size=3)
+    assert batch["x"].tolist() == [13, 15, 17]
+    assert batch["y"] == ["a", "b", "c"]
+
+    class Short:
+        def __len__(self):
+            return 2
+
+        def __getitems__(self, indices):
+            return [0]
+
+    with pytest.raises(ValueError, match=r"output size mismatch\. Expected 2, got 1"):
+        StackDataset(Short()).__getitems__([0, 1])
+    for args, options, message in (
+        ((), {}, "At least one dataset"),
+        (([1], [1, 2]), {}, "Size mismatch between datasets"),
+        (([1],), {"x": [1]}, "both types are given"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            StackDataset(*args, **options)
+
+
+def test_weighted_sampler():
+    tx.manual_seed(0)
+    drawn = list(WeightedRandomSampler([0.0, 3.0, 1.0], 4000))
+    assert set(drawn) == {1, 2}
+    assert 2900 < drawn.count(1) < 3100
+    assert sorted(WeightedRandomSampler(tx.tensor([1.0, 0.0, 2.0]), 2, replacement=False)) == [0, 2]
+    sampler = WeightedRandomSampler([1.0] * 9, 5, generator=tx.Generator().manual_seed(3))
+    again = WeightedRandomSampler([1.0] * 9, 5, generator=tx.Generator().manual_seed(3))
+    assert list(sampler) == list(again)
+    assert len(sampler) == 5
+    for args, message in (
+        (([[1.0]], 5), "should be a 1d sequence"),
+        (([1.0], 0), "num_samples"),
+        (([1.0], 2, 1), "replacement should be a boolean"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            WeightedRandomSampler(*args)
+
+
+@pytest.mark.parametrize("n", [1, 3, 10, 11])
+def test_distributed_sampler(n):
+    def parts(**options):
+        return [DistributedSampler(range(n), 4, rank, **options) for rank in range(4)]
+
+    whole = [list(part) for part in parts()]
+    assert {len(part) for part in whole} == {-(-n // 4)} == {len(part) for part in parts()}
+    assert {i for part in whole for i in part} == set(range(n))
+    kept = [i for part in parts(drop_last=True) for i in part]
+    assert len(kept) == n // 4 * 4 == len(set(kept))
+    assert list(parts(shuffle=False)[0])[:1] == [0]
+    moved = parts()
+    for part in moved:
+        part.set_epoch(1)
+    assert {i for part in moved for i in part} == set(range(n))
+    if n > 3:
+        assert [list(part) for part in moved] != whole
+    for args in ((4, 4), (4, -1)):
+        with pytest.raises(ValueError, match="Invalid rank"):
+            DistributedSampler(range(n), *args)
+    with pytest.raises(ValueError, match="num_replicas"):
+        DistributedSampler(range(n))
+
+
 def test_default_device_does_not_matter(device):
     def order():
         tx.manual_seed(11)
@@ -186,6 +273,10 @@ def test_also_under_utils():
     import tensorx.utils.data
 
     assert tensorx.utils.data.DataLoader is DataLoader
+    assert tensorx.utils.data.dataloader.DataLoader is DataLoader
+    assert tensorx.utils.data.dataset.Subset is Subset
+    assert tensorx.utils.data.sampler.RandomSampler is RandomSampler
+    assert tensorx.utils.data.distributed.DistributedSampler is DistributedSampler
 
 
 def test_digits(device):

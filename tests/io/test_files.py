@@ -209,6 +209,15 @@ def test_round_trip(dtype, options, device, need):
     assert got["other"].tolist() == [0] * 3
 
 
+@pytest.mark.parametrize("dtype", tx.dtypes.ALL, ids=str)
+def test_dtypes_themselves(dtype):
+    assert pickle.loads(pickle.dumps(dtype)) is dtype
+    assert copy.deepcopy([dtype])[0] is dtype
+    assert again({"d": dtype})["d"] is dtype
+    x = tx.zeros(2, dtype=dtype)
+    assert pickle.loads(pickle.dumps(x)).dtype is dtype
+
+
 def test_a_storage_of_two_dtypes():
     x = tx.ones(2)
     with pytest.raises(RuntimeError, match="view the same data"):
