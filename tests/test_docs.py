@@ -13,8 +13,8 @@ import pytest
 import tensorx
 
 ROOT = Path(__file__).resolve().parent.parent
-# Pages whose Python blocks are programs; the others show fragments.
-PROGRAMS = ("README.md", "docs/getting_started.md")
+# Their ``python`` blocks are programs; a fragment's block is called ``py``.
+PROGRAMS = ("README.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md")))
 OPTIONAL = ("pyopencl",)
 
 

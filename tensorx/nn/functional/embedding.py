@@ -27,7 +27,7 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Any:
-    """Rows of ``weight`` (rows, dim) chosen by the integers ``input``; the result has shape (*input.shape, dim).
+    """Rows of ``weight`` (rows, dim) chosen by the integers ``input``; the result has shape ``(*input.shape, dim)``.
 
     Example:
         >>> import tensorx as tx

@@ -33,7 +33,7 @@ class Unfold(Module):
 
 
 class Fold(Module):
-    """Images (N, C, *output_size) from columns (N, C * kernel elements, windows): where windows overlap, they add up.
+    """Images ``(N, C, *output_size)`` from columns (N, C * kernel elements, windows); overlapping windows add up.
 
     RuntimeError where the columns do not fit. See :func:`tensorx.nn.functional.fold`.
 
