@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import sys
 import types
 from pathlib import Path
@@ -65,6 +66,14 @@ def fill_in(app: object, name: str, source: list[str]) -> None:
     source[0] = text
 
 
+def escape_stars(app: object, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
+    """``(*shape, 3)`` in a docstring is a shape, not the start of emphasised words."""
+    for i, line in enumerate(lines):
+        if ">>>" not in line and "``" not in line:
+            lines[i] = re.sub(r"(?<![\w*\\])\*(?=\w)", r"\\*", line)
+
+
 def setup(app: object) -> None:
     """Called by Sphinx."""
+    app.connect("autodoc-process-docstring", escape_stars)  # type: ignore[attr-defined]
     app.connect("source-read", fill_in)  # type: ignore[attr-defined]
