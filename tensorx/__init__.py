@@ -122,7 +122,7 @@ from tensorx.ops.sampling import multinomial, randint_like
 from tensorx.ops.searching import histogram, histogramdd
 from tensorx.ops.sets import unique, unique_consecutive
 from tensorx.ops.shaping import broadcast_tensors, meshgrid
-from tensorx.ops.spectra import (
+from tensorx.ops.window_factories import (
     bartlett_window,
     blackman_window,
     hamming_window,

@@ -64,7 +64,6 @@ from tensorx.ops import (
     shaping,
     shuffling,
     special,
-    spectra,
     spectrogram,
     statistics,
     table,
@@ -72,6 +71,7 @@ from tensorx.ops import (
     unpooling,
     viewing,
     weight_norms,
+    window_factories,
 )
 from tensorx.ops.factories import ones_like, zeros_like
 from tensorx.tensor import Tensor
@@ -166,12 +166,12 @@ __all__ = [
     "sets",
     "shuffling",
     "special",
-    "spectra",
     "spectrogram",
     "statistics",
     "table",
     "unary",
     "unpooling",
     "viewing",
+    "window_factories",
     "zeros_like",
 ]

@@ -101,12 +101,12 @@ def contract(a: Tensor, la: Labels, b: Tensor, lb: Labels, keep: set[int]) -> tu
     result = (*batch, *left, *right)
     if not inner:
         return _ordered(a, la, result) * _ordered(b, lb, result), result
-    x, y = _ordered(a, la, [*batch, *left, *inner]), _ordered(b, lb, [*batch, *inner, *right])
+    first, second = _ordered(a, la, [*batch, *left, *inner]), _ordered(b, lb, [*batch, *inner, *right])
     nb, nl, nr = len(batch), len(left), len(right)
-    outer, rows, cols = x._shape[:nb], x._shape[nb:nb + nl], y._shape[len(y._shape) - nr:] if nr else ()
-    k = math.prod(x._shape[nb + nl:])
+    outer, rows, cols = first._shape[:nb], first._shape[nb:nb + nl], second._shape[len(second._shape) - nr:] if nr else ()
+    k = math.prod(first._shape[nb + nl:])
     lead = (math.prod(outer),) if batch else ()
-    product = mm_(x.reshape((*lead, math.prod(rows), k)), y.reshape((*lead, k, math.prod(cols))))
+    product = mm_(first.reshape((*lead, math.prod(rows), k)), second.reshape((*lead, k, math.prod(cols))))
     return product.reshape((*outer, *rows, *cols)), result
 
 

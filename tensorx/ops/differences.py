@@ -13,9 +13,12 @@ from tensorx.ops.joining import cat
 from tensorx.tensor import Tensor, normalize_dim
 
 
-@composite("diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
-           ref=lambda x, n=1, dim=-1, prepend=None, append=None: np.diff(x, n, dim, *(a for a in [np._NoValue if prepend is None else prepend]),
-                                                                         np._NoValue if append is None else append),
+def _np_diff(x: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Any:
+    parts = [a for a in (prepend, x, append) if a is not None]
+    return np.diff(np.concatenate(parts, dim), n, dim)
+
+
+@composite("diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor", ref=_np_diff,
            samples=lambda t: [(t((3, 4)),), (t((3, 5)), 2, 1), (t((3, 4)), 1, 0, t((2, 4)), t((1, 4)))], doc="Differences of neighbours along dim, n times over.")
 def diff(x: Any, n: int, dim: int, prepend: Any, append: Any) -> Any:
     if not x.dim():
@@ -43,7 +46,7 @@ def _steps(y: Any, x: Any, d: int) -> Any:
     """Differences of the abscissae ``x``, a vector along ``d`` or of y's shape, ready to multiply with y's."""
     if x.dtype is dtypes.bool_ or y.dtype is dtypes.bool_:
         raise RuntimeError("trapezoid: received a bool input for `x` or `y`, but bool is not supported")
-    if x.dim() == 1 and y.dim() != 1:
+    if x.dim() == 1:
         if x._shape[0] != y._shape[d]:
             raise RuntimeError("trapezoid: There must be one `x` value for each sample point")
         x = x.reshape([-1 if i == d else 1 for i in range(y.dim())])

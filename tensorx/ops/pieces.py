@@ -243,7 +243,7 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     if not isinstance(indices, Tensor):
         raise TypeError(f"unravel_index(): argument 'indices' must be Tensor, not {type(indices).__name__}")
     if indices.dtype.kind > dtypes.INT:
-        raise ValueError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {indices.dtype}")
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
     if any(n < 0 for n in sizes):
         raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
@@ -265,7 +265,7 @@ def broadcast_shapes(*shapes: Any) -> Any:
     from tensorx.size import Size
     given = [(s,) if isinstance(s, int) else tuple(s) for s in shapes]
     if any(n < 0 for s in given for n in s):
-        raise RuntimeError(f"Trying to create tensor with negative dimension ({min(n for s in given for n in s)})")
+        raise ValueError(f"Trying to create tensor with negative dimension ({min(n for s in given for n in s)})")
     return Size(common("broadcast_shapes", *given))
 
 

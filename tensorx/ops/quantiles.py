@@ -183,7 +183,7 @@ def cov(x: Any, correction: int, fweights: Any, aweights: Any) -> Any:
         else:
             norm = total - correction * (weights * aweights).sum() / total
         product = ((centred * weights) @ centred.mH) / norm.clamp_min(0)
-    return product.squeeze() if x.dim() < 2 else product
+    return product.squeeze()
 
 
 def _weights(x: Any, fweights: Any, aweights: Any) -> tuple[Any, Any]:

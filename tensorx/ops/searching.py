@@ -61,7 +61,7 @@ def _search(boundaries: Tensor, values: Tensor, out_int32: bool, right: bool, si
 
 def _np_search(x: Any, v: Any, *, out_int32: bool = False, right: bool = False, side: str | None = None, sorter: Any = None) -> Any:
     x = x if sorter is None else np.take_along_axis(x, sorter, -1)
-    how = "right" if right or side == "right" else "left"
+    how: Any = "right" if right or side == "right" else "left"
     if x.ndim == 1:
         return np.searchsorted(x, v, how)
     rows = [np.searchsorted(a, b, how) for a, b in zip(x.reshape(-1, x.shape[-1]), v.reshape(-1, v.shape[-1]), strict=True)]
@@ -144,7 +144,9 @@ def isin_number(e: Any, known: Any, assume_unique: bool, invert: bool) -> Any:
 def bincount(x: Any, weights: Any, minlength: int) -> Any:
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
-    if x.dim() != 1 or x.dtype.kind > dtypes.INT:
+    if x.dtype.kind != dtypes.INT:
+        raise NotImplementedError(f'"bincount_cpu" not implemented for \'{x.dtype.name}\'')
+    if x.dim() != 1:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is not None and weights._shape != x._shape:
         raise RuntimeError("weights should be 1-d and have the same length as input")
@@ -152,7 +154,7 @@ def bincount(x: Any, weights: Any, minlength: int) -> Any:
         raise NotImplementedError("bincount: the result's shape depends on values, which meta tensors have not")
     size = minlength
     if x.numel():
-        least, most = (int(v) for v in x.long().aminmax()) if x.dtype is not dtypes.bool_ else (0, 1)
+        least, most = (int(v) for v in x.long().aminmax())
         if least < 0:
             raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
         size = max(size, most + 1)
@@ -179,6 +181,8 @@ def _np_histc(x: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
 @composite("histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", dtypes="f", ref=_np_histc, samples=lambda t: [(t((3, 4)), 5, -3, 3)],
            doc="How many elements fall into each of equal bins between min and max (the data's own, where both are equal).")
 def histc(x: Any, bins: int, min: Any, max: Any) -> Any:
+    if x.dtype.kind != dtypes.FLOAT:
+        raise NotImplementedError(f'"histogram_cpu" not implemented for \'{x.dtype.name}\'')
     if bins <= 0:
         raise RuntimeError("histc: bins must be > 0")
     low, high = _range_of("torch.histc", x, float(min), float(max), 1)
@@ -191,7 +195,9 @@ def histc(x: Any, bins: int, min: Any, max: Any) -> Any:
 
 def _counts(x: Any, edges: Sequence[Any], weight: Any, density: bool) -> Any:
     """Sums of weights in the boxes between ``edges``; ``x`` is [points, dimensions]. The last edge belongs to the last box."""
-    total, place, inside = 1, None, None
+    total = 1
+    place: Any = None
+    inside: Any = None
     for d, e in enumerate(edges):
         column, n = x.select(1, d).contiguous(), e.numel() - 1
         bin_ = (searchsorted(e, column, right=True) - 1).masked_fill(column == e[n], n - 1)
