@@ -81,7 +81,7 @@ def _ref_data(g: Any, w: Any, b: Any, size: Any, *window: Any) -> Any:
     for at in np.ndindex(*size):
         unit = np.zeros(size)
         unit[at] = 1
-        out[at] = (_ref_forward(unit, w, None, *window) * g).sum()
+        out[at] = (_ref_forward(unit, w, None, *window)[tuple(map(slice, g.shape))] * g).sum()
     return out if b is None else out + b.reshape(-1, *(1,) * (out.ndim - 2))
 
 
