@@ -272,11 +272,12 @@ def _spec(
         body = "y0r = accr; y0i = acci;" if paired else f"y0 = {text.cast('acc', acc, part(y0.compute))};"
     widest = 2 if paired else 1
     extents = [math.prod(problem.sizes[letter]) for letter in "mn"]
+    direct = operands[2].access != "s" and not problem.patches[1]  # the thin tile reads x0 without a window
     params = (
         ("axes", tuple(len(problem.sizes[letter]) for letter in "bmnk")),
         ("patch", (len(problem.patches[1]), len(problem.patches[2]))),
         ("acc", acc),
-        ("tile", tile(acc, caps, extents[0], extents[1] * widest, direct=operands[2].access != "s")),
+        ("tile", tile(acc, caps, extents[0], extents[1] * widest, direct=direct)),
     )
     index = "i32" if _span(problem) < 2**31 else "i64"
     spec = KernelSpec("contract", "contract", (y0,), tuple(operands[1:]), scalars, body, index, params=params)
