@@ -10,7 +10,8 @@ import numpy as np
 
 from tensorx import dtypes
 from tensorx.errors import ShapeError
-from tensorx.ops.families import WRITING, composite
+from tensorx.ops import expr as E
+from tensorx.ops.families import WRITING, composite, elementwise
 from tensorx.ops.indexing import index_put, masked_positions
 from tensorx.tensor import Tensor, normalize_dim
 
@@ -72,21 +73,33 @@ def roll(x: Any, shifts: Sequence[int], dims: Sequence[int]) -> Any:
     return out.clone() if out is x else out
 
 
-def _triangle(name: str, keep: Any) -> Any:
+def _kept(x: E.Expr, rows: E.Expr, cols: E.Expr, shift: E.Expr, upper: bool) -> E.Expr:
+    """``x`` where column - row is at most (``upper``: at least) shift - rows. All of it counts without a sign."""
+    i, j = E.remainder(E.floordiv(E.index(), cols), rows), E.remainder(E.index(), cols)
+    left, right = j + rows, i + shift
+    return E.where(left >= right if upper else left <= right, x, E.const(0, x.dtype))
+
+
+triangle = elementwise("_triangle(Tensor self, Seed rows, Seed cols, Seed shift, bool upper) -> Tensor", _kept,
+                       lambda g, out, x, rows, cols, shift, upper: _kept(g, rows, cols, shift, upper),
+                       ref=lambda x, rows, cols, shift, upper: (np.triu if upper else np.tril)(x, shift - rows),
+                       samples=lambda t: [(t((3, 4)), 3, 4, 3, False), (t((2, 3, 3)), 3, 3, 4, True)], doc="One side of a diagonal; the rest is 0.")
+
+
+def _triangle(name: str, upper: bool) -> Any:
     def body(x: Any, diagonal: int) -> Any:
-        from tensorx.ops import factories
         if x.dim() < 2:
             raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
-        rows, cols = (factories.arange(n, device=x.device) for n in x._shape[-2:])
-        return x.masked_fill(~keep(cols, rows.unsqueeze(1) + diagonal), 0)
+        rows, cols = x._shape[-2:]
+        return triangle(x, max(rows, 1), max(cols, 1), max(max(rows, 1) + min(diagonal, cols), 0), upper)
     return body
 
 
 TRIANGLES = {"samples": lambda t: [(t((3, 4)),), (t((2, 3, 3)), 1), (t((3, 4)), -1)]}
 tril = composite("tril(Tensor self, int diagonal=0) -> Tensor", WRITING, ref=lambda x, diagonal=0: np.tril(x, diagonal), doc="The lower triangle; the rest is 0.",
-                 **TRIANGLES)(_triangle("tril", lambda j, i: j <= i))
+                 **TRIANGLES)(_triangle("tril", False))
 triu = composite("triu(Tensor self, int diagonal=0) -> Tensor", WRITING, ref=lambda x, diagonal=0: np.triu(x, diagonal), doc="The upper triangle; the rest is 0.",
-                 **TRIANGLES)(_triangle("triu", lambda j, i: j >= i))
+                 **TRIANGLES)(_triangle("triu", True))
 
 
 @composite("nonzero.as_tuple(Tensor self, *, bool as_tuple) -> Tensor[]", ref=lambda x, as_tuple: np.nonzero(x) if as_tuple else np.argwhere(x),

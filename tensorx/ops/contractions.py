@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,8 @@ def _spell(term: str, ndim: int, operand: str) -> Labels:
     return (*named[: len(head)], *(REST + rest - 1 - i for i in range(rest)), *named[len(head):])
 
 
-def _parse(equation: str, ndims: Sequence[int]) -> tuple[list[Labels], Labels]:
+@lru_cache(maxsize=1024)
+def _parse(equation: str, ndims: tuple[int, ...]) -> tuple[tuple[Labels, ...], Labels]:
     """Labels of the operands and of the result."""
     left, arrow, right = equation.partition("->")
     terms = left.split(",")
@@ -43,14 +45,14 @@ def _parse(equation: str, ndims: Sequence[int]) -> tuple[list[Labels], Labels]:
     every = [x for labels in found for x in labels]
     dots = tuple(sorted({x for x in every if x >= REST}, reverse=True))
     if not arrow:
-        return found, (*dots, *sorted(x for x in set(every) if x < REST and every.count(x) == 1))
+        return tuple(found), (*dots, *sorted(x for x in set(every) if x < REST and every.count(x) == 1))
     target = _spell(right, len(right.replace(" ", "").replace("...", "")) + (len(dots) if "..." in right else 0), "output")
     for x in target:
         if target.count(x) > 1:
             raise RuntimeError(f"einsum(): output subscript {LETTERS[x]} appears more than once in the output")
         if x not in every:
             raise RuntimeError(f"einsum(): output subscript {LETTERS[x]} does not appear in the equation for any input operand")
-    return found, target
+    return tuple(found), target
 
 
 def _diagonals(t: Tensor, labels: Labels) -> tuple[Tensor, Labels]:
@@ -77,6 +79,8 @@ def _summed(t: Tensor, labels: Labels, drop: set[int]) -> tuple[Tensor, Labels]:
 
 def _ordered(t: Tensor, labels: Labels, order: Sequence[int]) -> Tensor:
     """Dimensions in this order; those that ``t`` lacks have extent one."""
+    if labels == tuple(order):
+        return t
     t = t.permute([labels.index(x) for x in order if x in labels])
     return t.reshape([t._shape[[y for y in order if y in labels].index(x)] if x in labels else 1 for x in order]) if len(order) > len(labels) else t
 
@@ -105,9 +109,12 @@ def contract(a: Tensor, la: Labels, b: Tensor, lb: Labels, keep: set[int]) -> tu
     nb, nl, nr = len(batch), len(left), len(right)
     outer, rows, cols = first._shape[:nb], first._shape[nb:nb + nl], second._shape[len(second._shape) - nr:] if nr else ()
     k = math.prod(first._shape[nb + nl:])
-    lead = (math.prod(outer),) if batch else ()
-    product = mm_(first.reshape((*lead, math.prod(rows), k)), second.reshape((*lead, k, math.prod(cols))))
-    return product.reshape((*outer, *rows, *cols)), result
+    product = mm_(_shaped(first, (*outer, math.prod(rows), k)), _shaped(second, (*outer, k, math.prod(cols))))
+    return _shaped(product, (*outer, *rows, *cols)), result
+
+
+def _shaped(t: Tensor, shape: tuple[int, ...]) -> Tensor:
+    return t if t._shape == shape else t.reshape(shape)
 
 
 def _sizes(labels: Sequence[Labels], operands: Sequence[Tensor]) -> dict[int, int]:
@@ -148,8 +155,8 @@ def _np_einsum(equation: str, operands: Sequence[Any]) -> Any:
 def einsum_(equation: str, operands: Sequence[Tensor]) -> Tensor:
     if not operands:
         raise ValueError("einsum(): must provide at least one operand")
-    labels, target = _parse(equation, [len(t._shape) for t in operands])
-    made = [_diagonals(t, names) for t, names in zip(operands, labels, strict=True)]
+    labels, target = _parse(equation, tuple(len(t._shape) for t in operands))
+    made = [(t, n) if len(set(n)) == len(n) else _diagonals(t, n) for t, n in zip(operands, labels, strict=True)]
     tensors, names = [t for t, _ in made], [n for _, n in made]
     sizes = _sizes(names, tensors)
     while len(tensors) > 1:
