@@ -7,6 +7,7 @@ and -inf, causal ones from the positions of rows and columns, so that no (L, S) 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from tensorx import dtypes
 from tensorx.ops import expr as E
 from tensorx.ops.families import composite, row
 from tensorx.ops.kinds.rows import ROWWISE
+from tensorx.ops.layout import broadcast_shapes
 from tensorx.ops.reduction import sum_to
 from tensorx.tensor import Tensor
 
@@ -115,6 +117,17 @@ def _grouped(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor,
     return query.reshape(*lead, of_keys, groups * n, width) if groups > 1 else query, key, value, groups
 
 
+#: How many scores are held at once; where there are more than twice as many, attention runs in blocks of queries and makes them again in backward.
+BLOCK = 2**22
+
+
+def block_rows(query: Tensor, key: Tensor, value: Tensor, masks: Sequence[Tensor]) -> int:
+    """How many queries a block has; 0 where all scores may be held."""
+    lead = broadcast_shapes("scaled_dot_product_attention", query._shape[:-2], key._shape[:-2], value._shape[:-2], *(m._shape[:-2] for m in masks))
+    each = math.prod(lead) * key._shape[-2]
+    return 0 if each * query._shape[-2] <= 2 * BLOCK else max(BLOCK // each // 16 * 16, 16)
+
+
 def attention_weights(query: Tensor, key: Tensor, masks: Any = (), causal: bool = False, scale: float = 1.0, groups: int = 1, safe: bool = True) -> Tensor:
     """The softmax of the masked scores, (..., heads, L, S). ``masks`` are bool (True: takes part) or floating point (added), one of each at most."""
     if query.dtype.itemsize < 4:  # scores in 16 bits: scaled before they can overflow
@@ -137,13 +150,16 @@ def attention_weights(query: Tensor, key: Tensor, masks: Any = (), causal: bool 
     return weights(scores, keep, bias, rows, columns, scale, -1, safe)
 
 
+def _np_places(s, causal):
+    places = np.arange(max(s.shape[-2:]))
+    return (places[:s.shape[-2], None], places[:s.shape[-1]]) if causal else (None, None)
+
+
 def _np_attention(q, k, v, attn_mask=None, dropout_p=0.0, is_causal=False, *, scale=None, enable_gqa=False):
     if enable_gqa:
         k, v = (np.repeat(x, q.shape[-3] // x.shape[-3], -3) for x in (k, v))
     s = q @ np.swapaxes(k, -1, -2)
-    places = np.arange(max(s.shape[-2:]))
-    rows, columns = (places[:s.shape[-2], None], places[:s.shape[-1]]) if is_causal else (None, None)
-    return _np_weights(s, None, attn_mask, rows, columns, 1 / math.sqrt(q.shape[-1]) if scale is None else scale) @ v
+    return _np_weights(s, None, attn_mask, *_np_places(s, is_causal), 1 / math.sqrt(q.shape[-1]) if scale is None else scale) @ v
 
 
 @composite("_scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, "
@@ -158,7 +174,13 @@ def attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | Non
     query, key, value, groups = _grouped(query, key, value) if enable_gqa else (query, key, value, 1)
     if scale is None:
         scale = 1 / math.sqrt(width) if width else 1.0
-    w = attention_weights(query, key, () if attn_mask is None else (attn_mask,), is_causal, scale, groups)
+    masks = () if attn_mask is None else (attn_mask,)
+    rows = block_rows(query, key, value, masks)
+    if rows:
+        from tensorx.ops.attention_blocks import in_blocks
+        out = in_blocks(query.reshape(shape) if groups > 1 else query, repeat_heads(key, groups), repeat_heads(value, groups), masks, is_causal, scale, rows, dropout_p)
+        return out
+    w = attention_weights(query, key, masks, is_causal, scale, groups)
     if dropout_p:
         from tensorx.ops.random import dropout
         w = dropout(w, dropout_p, True)

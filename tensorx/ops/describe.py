@@ -24,6 +24,7 @@ SHAPES = {
     "VIEW": "The result shares memory with the operand. ShapeError or IndexError where the geometry does not fit.",
     "JOIN": "ShapeError where the shapes differ elsewhere than along ``dim``.",
     "DYNAMIC": "The shape of the result depends on the values: the call waits for the device.",
+    "LOOP": "Runs many kernels as one op. ShapeError where the shapes do not fit.",
     "HOST": "Runs on the host (LAPACK); other devices' operands travel there and back. ShapeError where the shapes do not fit.",
 }
 RESULTS = {

@@ -17,7 +17,7 @@ from tensorx.ops import expr as E
 from tensorx.ops.dispatch import call
 from tensorx.ops.families import row
 from tensorx.ops.fused import step
-from tensorx.ops.kinds.recurrent import RECURRENT, bare, columns, rows
+from tensorx.ops.kinds.loop import LOOP, bare, columns, rows
 from tensorx.ops.products import addmm, mm_
 from tensorx.tensor import Tensor, empty
 
@@ -366,17 +366,17 @@ def _np_gru(x, h, weight, bias, sizes, reverse=False):
     return _np_walk(cell, x, [h], sizes, reverse)
 
 
-rnn_row = row("_rnn(Tensor x, Tensor h, Tensor weight, int[] sizes, bool reverse=False, bool relu=False) -> (Tensor output, Tensor h_n)", RECURRENT, _rnn, _rnn_vjp,
+rnn_row = row("_rnn(Tensor x, Tensor h, Tensor weight, int[] sizes, bool reverse=False, bool relu=False) -> (Tensor output, Tensor h_n)", LOOP, _rnn, _rnn_vjp,
               ref=_np_rnn, dtypes="f", ulp=32,
               samples=lambda t: [(t((6, 3)), t((2, 3)), t((3, 3)), (2, 2, 2)), (t((4, 3)), t((3, 3)), t((3, 3)), (3, 1), True, False),
                                  (t((4, 3)), t((2, 3)), t((3, 3)), (2, 2), False, True)],
               doc="A layer of an Elman network over the steps of projected inputs.")
 lstm_row = row("_lstm(Tensor x, Tensor h, Tensor c, Tensor weight, Tensor? project, int[] sizes, bool reverse=False) -> (Tensor output, Tensor h_n, Tensor c_n, "
-               "Tensor gates, Tensor cells)", RECURRENT, _lstm, _lstm_vjp, ref=_np_lstm, dtypes="f", ulp=32,
+               "Tensor gates, Tensor cells)", LOOP, _lstm, _lstm_vjp, ref=_np_lstm, dtypes="f", ulp=32,
                samples=lambda t: [(t((6, 8)), t((2, 2)), t((2, 2)), t((8, 2)), None, (2, 2, 2)), (t((4, 8)), t((3, 2)), t((3, 2)), t((8, 2)), None, (3, 1), True),
                                   (t((4, 12)), t((2, 2)), t((2, 3)), t((12, 2)), t((2, 3)), (2, 2))],
                doc="A layer of an LSTM over the steps of projected inputs.")
-gru_row = row("_gru(Tensor x, Tensor h, Tensor weight, Tensor? bias, int[] sizes, bool reverse=False) -> (Tensor output, Tensor h_n, Tensor hidden)", RECURRENT, _gru,
+gru_row = row("_gru(Tensor x, Tensor h, Tensor weight, Tensor? bias, int[] sizes, bool reverse=False) -> (Tensor output, Tensor h_n, Tensor hidden)", LOOP, _gru,
               _gru_vjp, ref=_np_gru, dtypes="f", ulp=32,
               samples=lambda t: [(t((6, 6)), t((2, 2)), t((6, 2)), t((6,)), (2, 2, 2)), (t((4, 6)), t((3, 2)), t((6, 2)), None, (3, 1), True)],
               doc="A layer of a GRU over the steps of projected inputs.")

@@ -115,3 +115,46 @@ def test_encoder_layers_are_copies_that_learn_apart(device):
     assert tx.allclose(encoder(changed, mask=mask)[:3], out[:3], atol=1e-5)  # later steps are not seen
     out[0].square().sum().backward()
     assert not first.grad.equal(second.grad)
+
+
+BLOCKED = [
+    {"is_causal": True},
+    {"mask": "bool"},
+    {"mask": "added", "scale": 0.3},
+    {"is_causal": True, "enable_gqa": True},
+    {"dropout_p": 0.3},
+]
+
+
+@pytest.mark.parametrize("options", BLOCKED, ids=["causal", "bool", "added", "grouped", "dropout"])
+def test_blocks_of_queries_give_what_all_queries_give(device, monkeypatch, options):
+    """Results, gradients and second derivatives; a few queries at a time, as many scores ask for."""
+    from tensorx.ops import attention
+
+    options = dict(options)
+    kind = options.pop("mask", None)
+    heads = 2 if options.get("enable_gqa") else 4
+    results = []
+    if kind == "bool":
+        options["attn_mask"] = three(device, 39, 41)[0] > 0.5
+        options["attn_mask"][3] = False
+    elif kind == "added":
+        options["attn_mask"] = three(device, 2, 1, 39, 41, grad=True)[0]
+    for limit in (2**22, 4 * 40):
+        q, k, v = three(device, 2, 4, 39, 3, keys=(2, heads, 41, 3), grad=True)
+        monkeypatch.setattr(attention, "BLOCK", limit)
+        tx.manual_seed(7)
+        out = F.scaled_dot_product_attention(q, k, v, **options)
+        assert ("Blocks" in out.grad_fn.name()) == (limit < 2**22)
+        inputs = [q, k, v, *([options["attn_mask"]] if kind == "added" else [])]
+        first = tx.autograd.grad(out.sin().sum(), inputs, create_graph=True)
+        tx.manual_seed(7)
+        plain = F.scaled_dot_product_attention(q, k, v, **options)
+        again = tx.autograd.grad(plain.sin().sum(), inputs)
+        for a, b in zip(first, again):
+            assert tx.allclose(a, b, atol=1e-5)
+        if not options.get("dropout_p"):
+            second = tx.autograd.grad(sum(t.square().sum() for t in first), inputs)
+            results.append((out, *first, *second))
+    for a, b in zip(*results) if results else ():
+        assert tx.allclose(a, b, rtol=1e-4, atol=2e-5)

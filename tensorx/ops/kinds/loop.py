@@ -1,7 +1,7 @@
-"""RECURRENT: a recurrent layer over a whole sequence as one op, so that a step costs two launches and nothing is recorded a step.
+"""LOOP: many launches as one op: a recurrent layer over a sequence, attention block by block. Nothing inside is recorded.
 
-``op.body(*args)`` gives the results, from tensors without history; ``op.vjp`` runs backward through time over what was saved. Under create_graph
-the rule differentiates ``op.ref``-like plain ops instead (see `ops.recurrent`). Undefined cotangents reach the rule as None.
+``op.body(*args)`` gives the results, from tensors without history; ``op.vjp`` loops again over what was saved, and under create_graph uses recorded
+ops. Undefined cotangents reach the rule as None.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tensorx import dtypes
 from tensorx.autograd.node import FREED, Node
 from tensorx.errors import DTypeError, GradError
 from tensorx.ops import dispatch, record, table
@@ -16,7 +17,7 @@ from tensorx.ops.table import Op
 from tensorx.tensor import Tensor, make
 
 
-class RecurrentNode(record.RuleNode):
+class LoopNode(record.RuleNode):
     """The node of a call; cotangents of results that nobody used stay None."""
 
     __slots__ = ()
@@ -29,14 +30,16 @@ class RecurrentNode(record.RuleNode):
             assert isinstance(s, record.Saved)
             values[name] = s.unpack(self)
         values["g"], values["needs"] = grads, tuple(e is not None for e in self.edges)
+        if not self.rule.several:
+            values["g"] = grads[0]
         results = self.rule.function(**{k: values[k] for k in self.rule.wants})
         return tuple(None if e is None or r is None else record.fit(r, m) for r, e, m in zip(results, self.edges, self.metas, strict=True))
 
 
-class Recurrent:
+class Loop:
     """The kind."""
 
-    name = "RECURRENT"
+    name = "LOOP"
     inplace = False
 
     def prepare(self, op: Op) -> None:
@@ -44,11 +47,11 @@ class Recurrent:
         op.extra = record.Rule(op)
 
     def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
-        """Run all steps."""
+        """Run all of it."""
         tensors = [a for a in args if isinstance(a, Tensor)]
         dispatch.device_of(op, tensors)
         first = tensors[0].dtype
-        for t in tensors:
+        for t in (t for i, t in enumerate(tensors) if not i or t.dtype is not dtypes.bool_):  # a mask takes no part
             table.check_dtype(op, t.dtype)
             if t.dtype is not first:
                 raise DTypeError(f"{op.schema.name}: expected all operands to have the same dtype, but got {first.name} and {t.dtype.name}. "
@@ -58,15 +61,15 @@ class Recurrent:
             return results
         from tensorx.ops.convert import copy_into
         from tensorx.ops.outputs import resize_output
-        for target, result in zip(out, results, strict=True):
+        for target, result in zip(out, results if isinstance(results, tuple) else (results,), strict=True):
             if target._shape != result._shape:
                 resize_output(target, result._shape)
             copy_into(target, result)
-        return out
+        return out if isinstance(results, tuple) else out[0]
 
     def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any) -> Node:
         """Record a call."""
-        return RecurrentNode(op, op.extra, args, outputs, first)
+        return LoopNode(op, op.extra, args, outputs, first)
 
 
 def bare(t: Tensor) -> Tensor:
@@ -87,4 +90,4 @@ def columns(t: Tensor, parts: int) -> list[Tensor]:
     return [make(t._storage, (n, width), strides, t._offset + i * width * strides[1], t.dtype) for i in range(parts)]
 
 
-RECURRENT = Recurrent()
+LOOP = Loop()
