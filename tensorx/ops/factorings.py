@@ -212,6 +212,8 @@ def _permutation(pivots: Array, m: int) -> Array:
 
 def _np_getrf(a: Any, pivot: bool = True, check_errors: bool = False) -> Any:
     from scipy.linalg import lu_factor
+    if not a.size:
+        return a, np.zeros(a.shape[:-1], np.int32), zeros_info(a)
     found = [lu_factor(m) for m in np.reshape(a, (-1, *a.shape[-2:]))]
     lu, pivots = (np.stack(part).reshape(*a.shape[:-2], *part[0].shape) for part in zip(*found, strict=True))
     return lu, pivots.astype(np.int32) + 1, zeros_info(a)
@@ -224,7 +226,7 @@ lu_factor_ex = host("linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool chec
                     doc="The factors of A = P L U in one matrix, and the row interchanges; info is positive for a singular U.")
 lu_factor = composite("linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)", ref=lambda a, pivot=True: _np_getrf(a)[:2], dtypes="fc",
                       ulp=64.0, samples=lambda t: [(batched(t),)],
-                      doc="The factors of A = P L U in one matrix, and the row interchanges.")(lambda a, pivot: tuple(lu_factor_ex(a, pivot=pivot))[:2])
+                      doc="The factors of A = P L U in one matrix, and the row interchanges.")(lambda a, pivot: tuple(lu_factor_ex(a, pivot=pivot, check_errors=True))[:2])
 
 
 def _np_lu(a: Any) -> Any:

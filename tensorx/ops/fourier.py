@@ -197,6 +197,8 @@ def _one(name: str, run: Any, forward: bool, kinds: str, to_real: bool) -> None:
     def body(x: Tensor, n: int | None, dim: int, norm: str | None) -> Tensor:
         label = f"fft.{name}"
         dims = [normalize_dim(dim, len(x._shape))]
+        if to_real and not x._shape:
+            raise IndexError(f"{label}: Dimension specified as {dim} but tensor has no dimensions")
         have = x._shape[dims[0]] if x._shape else 1
         size = n if n is not None else 2 * (have - 1) if to_real else have
         return run(label, x, dims, [checked(label, size)], norm, forward)  # type: ignore[no-any-return]

@@ -242,7 +242,7 @@ def _np_lstsq(a: Any, b: Any, rcond: Any = None, driver: Any = None) -> Any:
 
 
 lstsq = host("linalg_lstsq(Tensor A, Tensor B, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor residuals, Tensor rank, Tensor singular_values)", _lstsq,
-             _lstsq_vjp, ref=_np_lstsq, samples=lambda t: [(batched(t), t((2, 3, 2))), (t((2, 4, 3)), t((2, 4, 2)), {"driver": "gelsd"})], ulp=256.0,
+             _lstsq_vjp, ref=_np_lstsq, samples=lambda t: [(batched(t), t((2, 3, 2))), (t((2, 4, 3)), t((2, 4, 2)), {"driver": "gels"})], ulp=256.0,
              doc="The solution of least squares of A X - B, the squared residuals, the rank and the singular values that the driver gives.")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tensorx.dtypes import bool_
-from tensorx.errors import ShapeError
+from tensorx.errors import DTypeError, ShapeError
 from tensorx.ops.families import composite, elementwise
 from tensorx.ops.joining import cat
 from tensorx.ops.layout import broadcast_shapes
@@ -175,12 +175,15 @@ def cross(a: Tensor, b: Tensor, dim: int | None) -> Any:
     return _cross("linalg.cross", a, b, dim)
 
 
-linalg_vecdot = composite("linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", dtypes="ifc", ulp=32.0, ref=lambda x, y, dim=-1: (np.conj(x) * y).sum(dim),
+linalg_vecdot = composite("linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", dtypes="fc", ulp=32.0, ref=lambda x, y, dim=-1: (np.conj(x) * y).sum(dim),
                           samples=lambda t: [(t((3, 4)), t((3, 4))), (t((3, 4)), t((3, 1)), {"dim": 0})],
                           doc="The dot products of vectors along dim, the first of them conjugated.")(lambda x, y, dim: _vecdot(x, y, dim))
 
 
 def _vecdot(x: Tensor, y: Tensor, dim: int) -> Any:
+    for t in (x, y):
+        if not (t.dtype.is_floating_point or t.dtype.is_complex):
+            raise DTypeError(f"linalg.vecdot: Expected a floating point or complex tensor as input. Got {t.dtype.name}")
     return ((x.conj() if x.dtype.is_complex else x) * y).sum(dim)
 
 

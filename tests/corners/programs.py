@@ -61,7 +61,7 @@ def answer(module: ModuleType, text: str) -> dict[str, Any]:
                 module.synchronize()
             return {"gives": plain(space.get("r"))}
         except Exception as error:  # the class is part of the answer
-            mro = [c.__name__ for c in type(error).__mro__ if c not in (object, BaseException, Exception)]
+            mro = [c.__name__.lstrip("_") for c in type(error).__mro__ if c not in (object, BaseException, Exception)]
             return {"raises": mro, "text": str(error)}
 
 
