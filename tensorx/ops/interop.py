@@ -12,9 +12,12 @@ from tensorx.tensor import Tensor, key_of
 
 
 def dlpack(self: Tensor, **options: Any) -> Any:
-    """The DLPack capsule of a cpu tensor. BufferError for one that requires grad or lives elsewhere."""
+    """The DLPack capsule of a cpu tensor. BufferError for one that requires grad or lives elsewhere, unless the consumer asks for the cpu
+    (``dl_device=(1, 0)``) and does not forbid a copy."""
     if self.requires_grad:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    if self.device.type != "cpu" and options.get("dl_device") == (1, 0) and options.get("copy") is not False:
+        return dlpack(self.to("cpu"), **options)
     if self.device.type != "cpu":
         raise BufferError(f"__dlpack__: the tensor must be on cpu; got {self.device}. Hint: use Tensor.cpu() first")
     return self.numpy().__dlpack__(**{k: v for k, v in options.items() if v is not None and k != "stream"})

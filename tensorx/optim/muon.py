@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 import tensorx as tx
-from tensorx.ops import expr as E
 from tensorx.ops import fused
 
 from .optimizer import Optimizer, check_rate, number, require, specialise
@@ -24,9 +25,16 @@ def descend(p: Any, update: Any, *, keep: Any, lr: Any) -> tuple[Any, ...]:
     return (p * keep - lr * update,)
 
 
-def combine(x: Any, product: Any, *, alpha: Any, beta: Any) -> tuple[Any, ...]:
-    """``alpha * product + beta * x`` with one rounding of the sum, as PyTorch's addmm in bfloat16 has it."""
-    return (E.fma(beta, x, alpha * product),)
+def combine(x: Any, product: Any, *, alpha: Any, high: Any, low: Any) -> tuple[Any, ...]:
+    """``alpha * product + (high + low) * x``, the sum rounded once, as PyTorch's addmm in bfloat16 has it.
+
+    The parts of the factor are so short that their products are exact, and the sum's error is added (Knuth's two-sum):
+    the same on devices with and without fma.
+    """
+    product = alpha * product
+    total = product + high * x
+    part = total - product
+    return (total + (((product - (total - part)) + (high * x - part)) + low * x),)
 
 
 def orthogonal(x: Any, coefficients: tuple[float, float, float], steps: int, eps: float) -> Any:
@@ -47,7 +55,9 @@ def orthogonal(x: Any, coefficients: tuple[float, float, float], steps: int, eps
 def _combined(x: Any, left: Any, right: Any, beta: float, alpha: float) -> Any:
     out = tx.empty_like(x)
     product = left.float() @ right.float()  # of bfloat16 numbers, summed in float32 and not rounded
-    fused.step(combine, (x, product), {"alpha": alpha, "beta": beta}, (out,))
+    factor = np.float32(beta)
+    high = (factor.view(np.uint32) & np.uint32(0xFFFFF000)).view(np.float32)  # 12 bits of its 24
+    fused.step(combine, (x, product), {"alpha": alpha, "high": float(high), "low": float(factor - high)}, (out,))
     return out
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import tensorx as tx
 from tensorx import nn
+from tensorx.nn.modules.batchnorm import _BatchNorm
 
 from .lr_scheduler import LRScheduler, base
 from .optimizer import Optimizer
@@ -169,9 +170,9 @@ def update_bn(loader: Iterable[Any], model: nn.Module, device: Any = None) -> No
         >>> import tensorx as tx
         >>> tx.optim.swa_utils.update_bn([tx.ones(2, 1)], tx.nn.Linear(1, 1))  # has none: nothing to do
     """
-    momenta = {}
+    momenta: dict[Any, Any] = {}
     for module in model.modules():
-        if any(cls.__name__ == "_BatchNorm" for cls in type(module).__mro__):
+        if isinstance(module, _BatchNorm):
             module.reset_running_stats()
             momenta[module] = module.momentum
     if not momenta:

@@ -111,6 +111,25 @@ def test_swalr(options, rates):
     assert set(schedule.state_dict()) >= {"_anneal_strategy", "anneal_epochs", "base_lrs", "last_epoch"}
 
 
+def test_update_bn(device):
+    model = nn.Sequential(nn.Linear(3, 2, device=device), nn.BatchNorm1d(2, momentum=0.25, device=device)).eval()
+    loader = [(tx.randn(8, 3), "label"), [tx.randn(8, 3)], tx.randn(8, 3)]
+    inputs = [batch[0] if isinstance(batch, (tuple, list)) else batch for batch in loader]
+    with tx.no_grad():
+        hidden = [model[0](x.to(device)) for x in inputs]
+    model[1].running_mean.fill_(7)
+    update_bn(loader, model, device)
+    norm = model[1]
+    mean = sum(h.mean(0) for h in hidden) / 3
+    variance = sum(h.var(0) for h in hidden) / 3
+    assert norm.running_mean.tolist() == pytest.approx(mean.tolist(), rel=1e-4, abs=1e-5)
+    assert norm.running_var.tolist() == pytest.approx(variance.tolist(), rel=1e-4)
+    assert norm.momentum == 0.25
+    assert not model.training
+    assert not norm.training
+    assert int(norm.num_batches_tracked) == 3
+
+
 def test_update_bn_without_any_does_nothing():
     batches = iter([tx.ones(2)])
     update_bn(batches, Model("cpu"))
