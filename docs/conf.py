@@ -68,9 +68,10 @@ def fill_in(app: object, name: str, source: list[str]) -> None:
 
 def escape_stars(app: object, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
     """``(*shape, 3)`` in a docstring is a shape, not the start of emphasised words."""
+    star = re.compile(r"``.*?``|(?<![\w*\\])\*(?=\w)")
     for i, line in enumerate(lines):
-        if ">>>" not in line and "``" not in line:
-            lines[i] = re.sub(r"(?<![\w*\\])\*(?=\w)", r"\\*", line)
+        if ">>>" not in line:
+            lines[i] = star.sub(lambda found: found[0] if found[0] != "*" else "\\*", line)
 
 
 def setup(app: object) -> None:
