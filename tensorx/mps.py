@@ -25,20 +25,19 @@ def manual_seed(seed: int) -> None:
     """Nothing: there is no device (and one generator serves all devices, see `tensorx.manual_seed`)."""
 
 
-def __getattr__(name: str) -> Any:
-    if name in (
-        "synchronize",
-        "empty_cache",
-        "current_allocated_memory",
-        "driver_allocated_memory",
-        "seed",
-        "Event",
-        "set_per_process_memory_fraction",
-        "get_rng_state",
-        "set_rng_state",
-        "recommended_max_memory",
-    ):
+def _refuse(name: str) -> Any:
+    def f(*args: Any, **kwargs: Any) -> Any:
         raise BackendUnavailable(
             f"mps.{name}: needs a Metal backend, which this version does not have. Hint: python -m tensorx devices"
         )
-    raise AttributeError(f"module 'tensorx.mps' has no attribute '{name}'")
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = "Raises BackendUnavailable, a RuntimeError."
+    return f
+
+
+synchronize, empty_cache, seed, Event = map(_refuse, ("synchronize", "empty_cache", "seed", "Event"))
+current_allocated_memory, driver_allocated_memory = map(_refuse, ("current_allocated_memory", "driver_allocated_memory"))
+get_rng_state, set_rng_state = map(_refuse, ("get_rng_state", "set_rng_state"))
+recommended_max_memory = _refuse("recommended_max_memory")
+set_per_process_memory_fraction = _refuse("set_per_process_memory_fraction")

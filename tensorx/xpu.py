@@ -28,18 +28,17 @@ def manual_seed(seed: int) -> None:
 manual_seed_all = manual_seed
 
 
-def __getattr__(name: str) -> Any:
-    if name in (
-        "synchronize",
-        "empty_cache",
-        "current_device",
-        "set_device",
-        "get_device_name",
-        "get_device_properties",
-        "memory_allocated",
-        "max_memory_allocated",
-        "Stream",
-        "Event",
-    ):
+def _refuse(name: str) -> Any:
+    def f(*args: Any, **kwargs: Any) -> Any:
         raise BackendUnavailable(f"xpu.{name}: there is no device type 'xpu'. Hint: use device 'opencl:intel'")
-    raise AttributeError(f"module 'tensorx.xpu' has no attribute '{name}'")
+
+    f.__name__ = f.__qualname__ = name
+    f.__doc__ = "Raises BackendUnavailable, a RuntimeError."
+    return f
+
+
+synchronize, empty_cache, Stream, Event = map(_refuse, ("synchronize", "empty_cache", "Stream", "Event"))
+current_device, set_device, get_device_name = map(_refuse, ("current_device", "set_device", "get_device_name"))
+get_device_properties, current_stream = map(_refuse, ("get_device_properties", "current_stream"))
+memory_allocated, max_memory_allocated = map(_refuse, ("memory_allocated", "max_memory_allocated"))
+memory_reserved, reset_peak_memory_stats = map(_refuse, ("memory_reserved", "reset_peak_memory_stats"))
