@@ -37,7 +37,8 @@ def _refuse(name: str) -> Any:
 
 
 synchronize, empty_cache, seed, Event = map(_refuse, ("synchronize", "empty_cache", "seed", "Event"))
-current_allocated_memory, driver_allocated_memory = map(_refuse, ("current_allocated_memory", "driver_allocated_memory"))
+current_allocated_memory = _refuse("current_allocated_memory")
+driver_allocated_memory = _refuse("driver_allocated_memory")
 get_rng_state, set_rng_state = map(_refuse, ("get_rng_state", "set_rng_state"))
 recommended_max_memory = _refuse("recommended_max_memory")
 set_per_process_memory_fraction = _refuse("set_per_process_memory_fraction")

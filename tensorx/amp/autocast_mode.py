@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tensorx import dtypes
-from tensorx.amp.lists import policy
+from tensorx.amp.lists import KINDS, policy
 from tensorx.autograd.modes import state
 from tensorx.devices import registry
 from tensorx.dtypes import dtype as DType
@@ -56,7 +56,7 @@ class Autocasting(Mode):
     def handle(self, op: Op, args: tuple[Any, ...], out: Any, proceed: Callable[..., Any]) -> Any:
         """A primitive. Forms that write into a given tensor are not touched, as in PyTorch."""
         if out is None:
-            rule = "lower" if op.kind.name == "CONTRACT" else policy(op.schema.name, self.type)
+            rule = "lower" if op.kind.name in KINDS else policy(op.schema.name, self.type)
             if not rule and op.schema.name == "div" and not isinstance(args[0], Tensor):
                 rule = policy("reciprocal", self.type)  # number / tensor
             if rule == "float32" and any(p.name == "dtype" and a is not None for p, a in zip(op.schema.params, args)):

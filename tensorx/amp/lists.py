@@ -8,12 +8,14 @@ it comes.
 
 from __future__ import annotations
 
-#: Beside every row of the kind CONTRACT, on which these rest.
+#: Every row of these kinds runs in the lower dtype: products and convolutions, and sequences of products.
+KINDS = ("CONTRACT", "RECURRENT")
+#: And so do these, which rest on them.
 LOWER = frozenset(
     """
     addbmm addmm addmv addr baddbmm bmm chain_matmul linalg_multi_dot conv1d conv2d conv3d conv_transpose1d
     conv_transpose2d
-    conv_transpose3d einsum linear matmul mm mv prelu scaled_dot_product_attention tensordot bilinear
+    conv_transpose3d einsum linear matmul mm mv prelu scaled_dot_product_attention
 """.split()
 )
 
@@ -41,9 +43,12 @@ _GPU = _LOSSES | frozenset(
 """.split()
 )
 _CPU_FAMILIES = ("linalg_", "fft_")
+_GPU_FAMILIES = ("fft_",)  # there is no dtype for the transform of float16
 
-_WIDEST_CPU = frozenset(("cat", "stack", "index_copy"))
-_WIDEST_GPU = frozenset("addcdiv addcmul atan2 cat cross dot grid_sample index_put scatter_add stack".split())
+_WIDEST_CPU = frozenset(("bilinear", "cat", "index_copy", "stack"))
+_WIDEST_GPU = frozenset(
+    "addcdiv addcmul atan2 bilinear cat cross dot grid_sample index_put scatter_add stack tensordot".split()
+)
 
 LISTED = LOWER | _CPU | _GPU | _WIDEST_CPU | _WIDEST_GPU
 
@@ -58,4 +63,6 @@ def policy(name: str, device_type: str) -> str:
         return "lower"
     if device_type == "cpu":
         return "float32" if name in _CPU or name.startswith(_CPU_FAMILIES) else "widest" if name in _WIDEST_CPU else ""
+    if name.startswith(_GPU_FAMILIES):
+        return "float32"
     return "float32" if name in _GPU else "widest" if name in _WIDEST_GPU else ""
