@@ -110,6 +110,13 @@ def extent(spec: KernelSpec, q: int, j: str) -> str:
     return f"(({low} + k{q} < {n} ? {low} + k{q} : {n}) - ({low} > 0 ? {low} : 0))"
 
 
+def covered(spec: KernelSpec, q: int, j: str) -> tuple[str, str]:
+    """Backward: the first input element of window ``j`` of dimension q, and the one after its last."""
+    if spec.param("law") == "even":
+        return f"{j} * w{q} / v{q}", f"(({j} + 1) * w{q} - 1) / v{q} + 1"
+    return f"{j} * s{q} - p{q}", f"{j} * s{q} - p{q} + k{q}"
+
+
 def count(spec: KernelSpec, names: Sequence[str]) -> str:
     """The divisor of the window at ``names``, in the accumulate dtype."""
     acc = spec.param("acc")
@@ -125,7 +132,7 @@ def added(acc: str, into: str, value: str) -> str:
 
 def better(spec: KernelSpec) -> str:
     """Whether ``x0`` replaces the maximum ``best``."""
-    return "x0 > best || x0 != x0" if is_float(spec.param("acc")) else "x0 > best"
+    return "(x0 > best) | (x0 != x0)" if is_float(spec.param("acc")) else "x0 > best"
 
 
 def span(caps: Capabilities) -> int:
@@ -140,7 +147,7 @@ def group(caps: Capabilities) -> int:
 
 def context(spec: KernelSpec, caps: Capabilities) -> dict[str, Any]:
     """Names that the template uses beside the common ones."""
-    acc, x = spec.param("acc"), spec.inputs[0]
+    acc, x, last = spec.param("acc"), spec.inputs[0], spec.param("space") - 1
     return {
         "X": indexing, "group": group(caps), "span": span(caps), "how": spec.param("how"), "back": spec.param("back"),
         "lead": spec.param("lead"), "space": spec.param("space"), "acc": acc, "law": spec.param("law"),
@@ -148,6 +155,7 @@ def context(spec: KernelSpec, caps: Capabilities) -> dict[str, Any]:
         "visited": lambda q, c: visited(spec, q, c), "count": lambda names: count(spec, names),
         "added": lambda into, value: added(acc, into, value), "value": cast("x0", held(x.compute), acc),
         "result": lambda value: cast(value, acc, held(spec.outputs[0].compute)),
+        "covered": covered(spec, last, f"j{last}"),
     }  # fmt: skip
 
 

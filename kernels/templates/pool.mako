@@ -25,12 +25,14 @@
 <%def name="visit(q)">for (${I} j${q} = a${q}; j${q} < e${q}; j${q} += ${step[q]})</%def>\
 <%def name="max_forward()">\
 ${acc} best = ${lowest};
-i64 place = ${flat([f"(i64)a{q}" for q in range(space)], "v")};
+${I} place = ${flat([f"a{q}" for q in range(space)], "v")};
 % for q in range(space):
 ${visit(q)} {
 % endfor
 ${T.load(x, "x0_c + " + within(x, places))}
-if (${better}) { best = ${value}; place = ${flat(["(i64)j0", *places[1:]], "v")}; }
+const int more = ${better};
+best = more ? ${value} : best;
+place = more ? ${flat(places, "v")} : place;
 % for q in range(space):
 }
 % endfor
@@ -54,6 +56,47 @@ ${added("sum", "row")}
 }
 % endfor
 ${T.declare(y)}
+</%def>\
+<%doc>
+Backward on a CPU: the span of a row takes what each window near it has for it. A window is read once, and nothing is
+divided for each element.
+</%doc>\
+<%def name="spread()">\
+<% q = space - 1 %>\
+${acc} held[${span}];
+for (${I} c = 0; c < stop - begin; ++c) held[c] = 0;
+${I} first, end;
+{ ${visited(q, "begin")} first = a${q}; }
+{ ${visited(q, "(stop - 1)")} end = e${q}; }
+% if how == "max":
+const i64 base = ${flat(["(i64)o0", *walked[1:]][:q] + ["begin" if q else "(i64)begin"], "w")};
+% endif
+% for k in range(q):
+${visit(k)} {
+% endfor
+for (${I} j${q} = first; j${q} < end; ++j${q}) {
+% if how == "max":
+${T.load(spec.inputs[1], "i0_c + " + within(spec.inputs[1], places))}
+const i64 c = i0 - base;
+if (c >= 0 && c < stop - begin) {
+${T.load(x, "x0_c + " + within(x, places))}
+${added("held[c]", value)}
+}
+% else:
+${T.load(x, "x0_c + " + within(x, places))}
+const ${acc} share = ${value} / ${count(places)};
+const ${I} low = ${covered[0]}, high = ${covered[1]};
+for (${I} c = low > begin ? low : begin; c < (high < stop ? high : stop); ++c) ${added("held[c - begin]", "share")}
+% endif
+}
+% for k in range(q):
+}
+% endfor
+for (${I} ${last} = begin; ${last} < stop; ++${last}) {
+${T.declare(y)}
+y0 = ${result(f"held[{last} - begin]")};
+${T.store(y, "y0_c + " + within(y, walked))}
+}
 </%def>\
 <%def name="sums()">\
 <%
@@ -95,6 +138,9 @@ TX_KERNEL(${group}, 1, 1) ${signature} {
 % for q in range(space - 1):
     ${visited(q, walked[q])}
 % endfor
+% if walks and back:
+${spread()}\
+% else:
 % if walks:
     for (${I} ${last} = begin; ${last} < stop; ++${last}) {
 % else:
@@ -107,5 +153,6 @@ ${max_forward()}\
 ${sums()}\
 % endif
     }
+% endif
   }
 }

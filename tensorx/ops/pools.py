@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from tensorx.ops.convolutions import per_dim
+from tensorx.ops.dispatch import call
 from tensorx.ops.families import composite
 from tensorx.ops.pooling import _ref_max, _ref_mean, avg_pool, max_pool
 from tensorx.tensor import Tensor
@@ -45,25 +47,25 @@ def check_window(name: str, kernel: Ints, stride: Ints, padding: Ints, dilation:
             raise RuntimeError(f"{name}: pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={d}")
 
 
-def check_input(name: str, x: Tensor, rank: int, channels: bool = True) -> None:
+def check_input(name: str, shape: Ints, rank: int, channels: bool = True) -> None:
     """RuntimeErrors for an input that is not (N, C, ...) or (C, ...), or has an empty dimension other than the batch."""
-    shape = x._shape
     if len(shape) not in (rank + 1, rank + 2):
         raise RuntimeError(f"{name}: Expected {rank + 1}D or {rank + 2}D (batch mode) input, but got {list(shape)}")
     if 0 in shape[len(shape) - rank - channels * (len(shape) == rank + 2):]:
         raise RuntimeError(f"{name}: Expected input to have non-zero size for non-batch dimensions, but input has sizes {list(shape)}")
 
 
-def windows(name: str, x: Tensor, rank: int, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+@lru_cache(maxsize=4096)
+def windows(name: str, shape: Ints, rank: int, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> tuple[Ints, Ints, Ints, Ints, Ints]:
     """(size, kernel, stride, padding, dilation) of a call, checked."""
     kernel = spread(name, "kernel_size", kernel, rank)
     stride = spread(name, "stride", stride, rank) if stride is not None and stride != () else kernel
     padding, dilation = spread(name, "padding", padding, rank), spread(name, "dilation", dilation, rank)
     check_window(name, kernel, stride, padding, dilation)
-    check_input(name, x, rank)
-    if not x._shape[0] and len(x._shape) == rank + 1:
-        raise RuntimeError(f"{name}: Expected input to have non-zero size for non-batch dimensions, but input has sizes {list(x._shape)}")
-    n = x._shape[-rank:]
+    check_input(name, shape, rank)
+    if not shape[0] and len(shape) == rank + 1:
+        raise RuntimeError(f"{name}: Expected input to have non-zero size for non-batch dimensions, but input has sizes {list(shape)}")
+    n = shape[-rank:]
     size = tuple(out_size(*at, ceil_mode) for at in zip(n, kernel, stride, padding, dilation, strict=True))
     if min(size) < 1:
         raise RuntimeError(f"{name}: Given input size: {list(n)}. Calculated output size: {list(size)}. Output size is too small")
@@ -75,7 +77,7 @@ def shares(name: str, x: Tensor, rank: int, output_size: Any, channels: bool) ->
     size = (output_size,) * rank if isinstance(output_size, int) else tuple(output_size)
     if len(size) != rank:
         raise RuntimeError(f"{name}: argument 'output_size' must be an int or {rank} of them; got {output_size!r}")
-    check_input(name, x, rank, channels)
+    check_input(name, x._shape, rank, channels)
     if min(size) < 0:
         raise RuntimeError(f"{name}: elements of output_size must be greater than or equal to 0 but received {list(size)}")
     return size
@@ -113,17 +115,17 @@ def _ref_adaptive(rank: int, of: Any) -> Any:
 
 def _max(name: str, rank: int, both: bool) -> Any:
     def pool(x: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> Any:
-        found = max_pool(x, *windows(name, x, rank, kernel_size, stride, padding, dilation, ceil_mode))
-        return tuple(found) if both else found[0]
+        found = call(max_pool, (x, *windows(name, x._shape, rank, kernel_size, stride, padding, dilation, ceil_mode)))
+        return found if both else found[0]
     return pool
 
 
 def _avg(name: str, rank: int) -> Any:
     def pool(x: Tensor, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool, divisor_override: int | None = None) -> Tensor:
-        size, kernel, steps, pads, _ = windows(name, x, rank, kernel_size, stride, padding, 1, ceil_mode)
+        size, kernel, steps, pads, _ = windows(name, x._shape, rank, kernel_size, stride, padding, 1, ceil_mode)
         if divisor_override == 0:
             raise RuntimeError(f"{name}: divisor must be not zero")
-        return avg_pool(x, size, kernel, steps, pads, count_include_pad, divisor_override)
+        return call(avg_pool, (x, size, kernel, steps, pads, count_include_pad, divisor_override))
     return pool
 
 
@@ -132,13 +134,13 @@ def _adaptive_avg(name: str, rank: int) -> Any:
         size = shares(name, x, rank, output_size, rank == 3)
         if max(size) == 1 and size == (1,) * rank and x.dtype.kind > 1:
             return x.mean(tuple(range(-rank, 0)), keepdim=True)  # a reduction: many work items share a long window
-        return avg_pool(x, size, (), (), (), False, None)
+        return call(avg_pool, (x, size, (), (), (), False, None))
     return pool
 
 
 def _adaptive_max(name: str, rank: int) -> Any:
     def pool(x: Tensor, output_size: Any) -> Any:
-        return tuple(max_pool(x, shares(name, x, rank, output_size, True), (), (), (), ()))
+        return call(max_pool, (x, shares(name, x, rank, output_size, True), (), (), (), ()))
     return pool
 
 

@@ -14,8 +14,9 @@ from tensorx.autograd.node import Node
 from tensorx.kernels.convolution import Window
 from tensorx.kernels.geometry import geometry
 from tensorx.kernels.spec import KernelSpec, Operand
-from tensorx.ops import build, layout, record, table, windows
+from tensorx.ops import build, record, table, windows
 from tensorx.ops.kinds.rows import written
+from tensorx.ops.kinds.windowed import arrange, buffers
 from tensorx.ops.program import named, use_numpy
 from tensorx.ops.table import Op
 from tensorx.tensor import Tensor, empty
@@ -62,7 +63,7 @@ class ColumnsKind:
         table.check_dtype(op, x.dtype)
         result = empty(plan.shape, x.dtype, x.device) if out is None else written(op, out, [plan.shape], [x.dtype], [x])[0]
         if 0 not in plan.shape and x.device.type != "meta":
-            if use_numpy(x.device, max(result.numel(), x.numel()), 1 << 14):
+            if use_numpy(x.device, result.numel(), -1):
                 _host(plan, result)
             else:
                 _launch(op, plan, result)
@@ -95,31 +96,22 @@ def _host(plan: Columns, out: Tensor) -> None:
 
 
 def _launch(op: Op, plan: Columns, out: Tensor) -> None:
-    x, rank, device = plan.operand, len(plan.size), out.device
+    x, rank, device, w = plan.operand, len(plan.size), out.device, plan.window
     runtime = device.runtime
     assert runtime is not None
-    lead, w, k = plan.lead, plan.window, len(plan.lead)
-    sizes, merged = layout.merge_axes(lead, (out._get_strides()[:k], x._get_strides()[:k]), False)
-    full = [(*m, *t._get_strides()[k:]) for m, t in zip(merged, (out, x), strict=True)]
-    access = tuple("c" if s[-1] == 1 else "s" for s in full)
+    at = arrange(plan.lead, (out, x))
     outs = x._shape[len(x._shape) - rank:]
     numbers = [n for four in zip(plan.kernel, w.stride, w.padding, w.dilation, strict=True) for n in four]
-    reach = all((max(n, o) + 1) * s + p + kernel * d < 2**30
-                for n, o, kernel, s, p, d in zip(plan.size, outs, plan.kernel, w.stride, w.padding, w.dilation, strict=True))
-    width = "i32" if reach and all(layout.index_width((*sizes, *t._shape[k:]), [s]) == "i32" for t, s in zip((out, x), full, strict=True)) else "i64"
-    acc = x.dtype.accumulate
-    key = (device, plan.back, x.dtype, len(sizes), rank, access, width)
+    small = at.width == "i32" and all((max(n, o) + 1) * s + p + kernel * d < 2**30
+                                      for n, o, kernel, s, p, d in zip(plan.size, outs, plan.kernel, w.stride, w.padding, w.dilation, strict=True))
+    key = (device, plan.back, x.dtype, len(at.sizes), rank, at.access, small)
     spec = op.plans.get(key)
     if spec is None:
-        made = [Operand(n, x.dtype.code, x.dtype.compute.code, a) for n, a in zip(("y0", "x0"), access, strict=True)]
-        params = (("back", plan.back), ("law", "windows"), ("lead", len(sizes)), ("space", rank), ("acc", acc.code))
-        spec = op.plans[key] = named(KernelSpec("columns", op.schema.name.strip("_"), (made[0],), (made[1],), (), "", width, params=params))
-    extents = [*sizes, *plan.size, *outs, *numbers]
-    args: list[Any] = [v for t in (out, x) for v in (t._storage.handle(), t._offset)]
-    args += extents
-    for s, a in zip(full, access, strict=True):
-        args += s[:-1] if a == "c" else s
-    runtime.launch(build.kernel(device, spec), geometry(spec, runtime.capabilities, *extents), args)
+        made = [Operand(n, x.dtype.code, x.dtype.compute.code, a) for n, a in zip(("y0", "x0"), at.access, strict=True)]
+        params = (("back", plan.back), ("law", "windows"), ("lead", len(at.sizes)), ("space", rank), ("acc", x.dtype.accumulate.code))
+        spec = op.plans[key] = named(KernelSpec("columns", op.schema.name.strip("_"), (made[0],), (made[1],), (), "", "i32" if small else "i64", params=params))
+    extents = [*at.sizes, *plan.size, *outs, *numbers]
+    runtime.launch(build.kernel(device, spec), geometry(spec, runtime.capabilities, *extents), [*buffers((out, x)), *extents, *at.steps])
 
 
 COLUMNS = ColumnsKind()

@@ -21,6 +21,7 @@ from tensorx.kernels.geometry import geometry
 from tensorx.kernels.spec import KernelSpec, Operand
 from tensorx.ops import build, dispatch, layout, record, table
 from tensorx.ops.kinds.rows import written
+from tensorx.ops.kinds.windowed import Arranged, arrange, buffers
 from tensorx.ops.program import named, use_numpy
 from tensorx.ops.table import Op
 from tensorx.tensor import Tensor, empty
@@ -90,7 +91,7 @@ class Pool:
         stores = [d, dtypes.int64] if plan.how == "max" and not plan.back else [d]
         outs = [empty(shape, s, device) for s in stores] if out is None else written(op, out, [shape] * len(stores), stores, tensors)
         if 0 not in shape and device.type != "meta":
-            if use_numpy(device, outs[0].numel(), 1024):
+            if use_numpy(device, outs[0].numel(), -1):
                 _host(plan, outs)
             else:
                 _launch(op, plan, outs)
@@ -217,36 +218,30 @@ def _launch(op: Op, plan: Pooling, outs: Sequence[Tensor]) -> None:
     device, rank = outs[0].device, len(plan.size)
     runtime = device.runtime
     assert runtime is not None
-    tensors = [*outs, *plan.operands, *plan.starts]
-    shape = outs[0]._shape
-    lead = shape[: len(shape) - rank]
-    all_strides = [t._get_strides() for t in tensors[: len(outs) + len(plan.operands)]]
-    all_strides += [layout.expanded_strides(t._shape, t._get_strides(), shape) for t in plan.starts]
-    sizes, merged = layout.merge_axes(lead, tuple(s[: len(s) - rank] for s in all_strides), False)
-    full = [(*m, *s[len(s) - rank:]) for m, s in zip(merged, all_strides, strict=True)]
-    access = tuple("c" if s[-1] == 1 and i < len(outs) + len(plan.operands) else "s" for i, s in enumerate(full))
+    tensors, shape = [*outs, *plan.operands], outs[0]._shape
+    at = arrange(shape[: len(shape) - rank], tensors, [(plan.size, layout.expanded_strides(t._shape, t._get_strides(), shape)) for t in plan.starts])
     numbers = plan.numbers()
-    extents = [(*sizes, *(plan.size if i < len(outs) or i >= len(outs) + len(plan.operands) else plan.visited)) for i in range(len(tensors))]
-    small = all(layout.index_width(e, [s]) == "i32" for e, s in zip(extents, full, strict=True)) and all(
-        (w + 2 + sum(numbers)) * (v + 2 + sum(numbers)) < 2**30 for w, v in zip(plan.size, plan.visited, strict=True))
-    acc = accumulate(plan, outs[0].dtype)
-    divisor = plan.divisor if isinstance(plan.divisor, str) else "given"
-    key = (device, plan.how, plan.law, outs[0].dtype, len(sizes), rank, access, small, divisor)
+    reach = sum(numbers) + 2
+    small = at.width == "i32" and all((w + reach) * (v + reach) < 2**30 for w, v in zip(plan.size, plan.visited, strict=True))
+    given = not isinstance(plan.divisor, str)
+    key = (device, plan.how, plan.law, outs[0].dtype, len(at.sizes), rank, at.access, small, "given" if given else plan.divisor)
     spec = op.plans.get(key)
     if spec is None:
-        names = [*(f"y{i}" for i in range(len(outs))), "x0", "i0"][: len(outs) + len(plan.operands)] + [f"i{q + 1}" for q in range(len(plan.starts))]
-        made = [Operand(n, t.dtype.code, t.dtype.compute.code, a) for n, t, a in zip(names, tensors, access, strict=True)]
-        params = (("how", plan.how), ("back", plan.back), ("law", plan.law), ("lead", len(sizes)), ("space", rank), ("acc", acc.code), ("divisor", divisor))
-        scalars = (("div", acc.code),) if divisor == "given" else ()
-        spec = op.plans[key] = named(KernelSpec("pool", op.schema.name.strip("_"), tuple(made[: len(outs)]), tuple(made[len(outs):]), scalars, "",
-                                                "i32" if small else "i64", params=params))
-    args: list[Any] = [x for t in tensors for x in (t._storage.handle(), t._offset)]
-    args += [] if isinstance(plan.divisor, str) else [plan.divisor]
-    walked = [*sizes, *plan.size, *plan.visited, *numbers]
-    args += walked
-    for s, a in zip(full, access, strict=True):
-        args += s[:-1] if a == "c" else s
-    runtime.launch(build.kernel(device, spec), geometry(spec, runtime.capabilities, *walked), args)
+        spec = op.plans[key] = _spec(op, plan, outs, at, small)
+    extents = [*at.sizes, *plan.size, *plan.visited, *numbers]
+    args = [*buffers([*tensors, *plan.starts]), *([plan.divisor] if given else ()), *extents, *at.steps]
+    runtime.launch(build.kernel(device, spec), geometry(spec, runtime.capabilities, *extents), args)
+
+
+def _spec(op: Op, plan: Pooling, outs: Sequence[Tensor], at: Arranged, small: bool) -> KernelSpec:
+    acc = accumulate(plan, outs[0].dtype).code
+    tensors = [*outs, *plan.operands, *plan.starts]
+    names = [*(f"y{i}" for i in range(len(outs))), *("x0", "i0")[: len(plan.operands)], *(f"i{q + 1}" for q in range(len(plan.starts)))]
+    made = [Operand(n, t.dtype.code, t.dtype.compute.code, a) for n, t, a in zip(names, tensors, at.access, strict=True)]
+    divisor = plan.divisor if isinstance(plan.divisor, str) else "given"
+    params = (("how", plan.how), ("back", plan.back), ("law", plan.law), ("lead", len(at.sizes)), ("space", len(plan.size)), ("acc", acc), ("divisor", divisor))
+    return named(KernelSpec("pool", op.schema.name.strip("_"), tuple(made[: len(outs)]), tuple(made[len(outs):]),
+                            (("div", acc),) if divisor == "given" else (), "", "i32" if small else "i64", params=params))
 
 
 POOL = Pool()

@@ -12,10 +12,11 @@ from tensorx import dtypes
 from tensorx.autograd.node import Node
 from tensorx.kernels.geometry import geometry
 from tensorx.kernels.spec import KernelSpec, Operand
-from tensorx.ops import build, layout, record
+from tensorx.ops import build, record
 from tensorx.ops import table as rows_table
 from tensorx.ops.kinds.rows import written
 from tensorx.ops.kinds.tables import Table, table
+from tensorx.ops.kinds.windowed import arrange, buffers
 from tensorx.ops.program import named, use_numpy
 from tensorx.ops.table import Op, Plans
 from tensorx.tensor import Tensor, empty, from_host
@@ -68,7 +69,7 @@ class Resample:
         shape = (*x._shape[: -len(plan.size)], *plan.size)
         result = empty(shape, x.dtype, x.device) if out is None else written(op, out, [shape], [x.dtype], [x])[0]
         if 0 not in shape and x.device.type != "meta":
-            if use_numpy(x.device, max(result.numel(), x.numel()), 1024):
+            if use_numpy(x.device, result.numel(), -1):
                 _host(plan, [table(*plan.key(q)) for q in range(len(plan.size))], result)
             else:
                 _launch(op, plan, result)
@@ -112,27 +113,20 @@ def _launch(op: Op, plan: Resampling, out: Tensor) -> None:
     x, rank, device = plan.operand, len(plan.size), out.device
     runtime = device.runtime
     assert runtime is not None
-    acc, k = x.dtype.accumulate, len(out._shape) - len(plan.size)
+    acc = x.dtype.accumulate
     tables = [_on_device(plan, q, device, acc if acc.kind == dtypes.FLOAT else dtypes.float32) for q in range(rank)]
-    sizes, merged = layout.merge_axes(out._shape[:k], (out._get_strides()[:k], x._get_strides()[:k]), False)
-    full = [(*m, *t._get_strides()[k:]) for m, t in zip(merged, (out, x), strict=True)]
-    access = tuple("c" if s[-1] == 1 else "s" for s in full)
-    width = "i32" if all(layout.index_width((*sizes, *t._shape[k:]), [s]) == "i32" for t, s in zip((out, x), full, strict=True)) else "i64"
-    key = (device, x.dtype, len(sizes), rank, access, width, plan.plain)
+    at = arrange(out._shape[:-rank], (out, x))
+    key = (device, x.dtype, len(at.sizes), rank, at.access, at.width, plan.plain)
     spec = op.plans.get(key)
     if spec is None:
-        made = [Operand(n, x.dtype.code, x.dtype.compute.code, a) for n, a in zip(("y0", "x0"), access, strict=True)]
+        made = [Operand(n, x.dtype.code, x.dtype.compute.code, a) for n, a in zip(("y0", "x0"), at.access, strict=True)]
         made += [Operand(f"i{q}", "i32", "i32", "p") for q in range(rank)]
         made += [] if plan.plain else [Operand(f"x{q + 1}", acc.code, acc.code, "p") for q in range(rank)]
-        params = (("lead", len(sizes)), ("space", rank), ("acc", acc.code), ("plain", plan.plain))
-        spec = op.plans[key] = named(KernelSpec("resample", op.schema.name.strip("_"), (made[0],), tuple(made[1:]), (), "", width, params=params))
+        params = (("lead", len(at.sizes)), ("space", rank), ("acc", acc.code), ("plain", plan.plain))
+        spec = op.plans[key] = named(KernelSpec("resample", op.schema.name.strip("_"), (made[0],), tuple(made[1:]), (), "", at.width, params=params))
     tensors = [out, x, *(t[0] for t in tables), *(() if plan.plain else (t[1] for t in tables))]
-    extents = [*sizes, *plan.size, *(t[1]._shape[1] for t in tables)]
-    args: list[Any] = [v for t in tensors for v in (t._storage.handle(), t._offset)]
-    args += extents
-    for s, a in zip(full, access, strict=True):
-        args += s[:-1] if a == "c" else s
-    runtime.launch(build.kernel(device, spec), geometry(spec, runtime.capabilities, *extents), args)
+    extents = [*at.sizes, *plan.size, *(t[1]._shape[1] for t in tables)]
+    runtime.launch(build.kernel(device, spec), geometry(spec, runtime.capabilities, *extents), [*buffers(tensors), *extents, *at.steps])
 
 
 RESAMPLE = Resample()
