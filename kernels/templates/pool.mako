@@ -42,6 +42,47 @@ ${T.store(y, "y0_c + " + within(y, walked))}
 i64 y1 = place;
 ${T.store(spec.outputs[1], "y1_c + " + within(spec.outputs[1], walked))}
 </%def>\
+<%doc>
+The maxima of a span of outputs, on a CPU: one tap of the windows after the other, for all of them at once, as vectors.
+</%doc>\
+<%def name="max_lanes()">\
+<% q = space - 1 %>\
+${acc} best[${span}];
+${I} place[${span}];
+for (${I} ${last} = begin; ${last} < stop; ++${last}) {
+${visited(q, last)}
+best[${last} - begin] = ${lowest};
+place[${last} - begin] = ${flat([f"a{k}" for k in range(space)], "v")};
+}
+% for k in range(q):
+${visit(k)} {
+% endfor
+for (${I} t = 0; t < k${q}; ++t) {
+const ${I} shift = t * d${q} - p${q}, room = v${q} - 1 - shift;
+const ${I} low = shift < 0 ? (s${q} - 1 - shift) / s${q} : 0, high = room < 0 ? 0 : room / s${q} + 1;
+const ${I} from = low > begin ? low : begin, count = (high < stop ? high : stop) - from;
+const ${I} at = ${flat([*places[:-1], f"(from * s{q} + shift)"], "v")}, step = ${"1" if x.access == "c" else f"{x.name}_s{lead + q}"} * s${q};
+${T.moved(x, "x0_v", "x0_p", "x0_c + " + within(x, [*places[:-1], f"(from * s{q} + shift)"]))}
+${SIMD}
+for (${I} l = 0; l < count; ++l) {
+${T.load(x, "l * step", base="x0_v")}
+const ${acc} seen = ${value}, top = best[from - begin + l];
+const int more = ${better.replace("x0", "seen").replace("best", "top")};
+best[from - begin + l] = more ? seen : top;
+place[from - begin + l] = more ? at + l * s${q} : place[from - begin + l];
+}
+}
+% for k in range(q):
+}
+% endfor
+for (${I} ${last} = begin; ${last} < stop; ++${last}) {
+${T.declare(y)}
+y0 = ${result(f"best[{last} - begin]")};
+${T.store(y, "y0_c + " + within(y, walked))}
+i64 y1 = place[${last} - begin];
+${T.store(spec.outputs[1], "y1_c + " + within(spec.outputs[1], walked))}
+}
+</%def>\
 <%def name="sum_of(each)">\
 ${acc} sum = 0;
 % for q in range(space - 1):
@@ -140,6 +181,8 @@ TX_KERNEL(${group}, 1, 1) ${signature} {
 % endfor
 % if walks and back:
 ${spread()}\
+% elif walks and how == "max" and law == "windows":
+${max_lanes()}\
 % else:
 % if walks:
     for (${I} ${last} = begin; ${last} < stop; ++${last}) {
