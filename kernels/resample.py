@@ -5,7 +5,7 @@ The neighbours and weights of a dimension are a table, made on the host: coordin
 atomics.
 
 Operands: ``y0``, ``x0`` (``lead`` axes and ``space`` spatial ones, rules of :mod:`tensorx.kernels.indexing`), for each
-dimension ``i<q>`` (i32, packed [w, 2]: first and count), and unless ``plain`` ``x<q + 1>`` (weights, packed [w, t]).
+dimension ``i<q>`` (i32, packed [2, w]: first and count), and unless ``plain`` ``x<q + 1>`` (weights, packed [t, w]).
 
 Params: ``lead``, ``space``, ``acc``, ``plain`` (all weights are one). Sizes: ``n0 ..``, ``w0 ..`` (extents of the
 result), ``t0 ..`` (widths of the tables).

@@ -104,8 +104,8 @@ def _on_device(plan: Resampling, q: int, device: Any, weights: dtypes.dtype) -> 
     found = _placed.get(key)
     if found is None:
         t = table(*plan.key(q))
-        ranges = from_host(np.stack([t.first, t.counts], 1).astype(np.int32), dtypes.int32, device)
-        found = _placed[key] = (ranges, from_host(t.weights.astype(weights.np), weights, device))
+        ranges = from_host(np.stack([t.first, t.counts]).astype(np.int32), dtypes.int32, device)
+        found = _placed[key] = (ranges, from_host(np.ascontiguousarray(t.weights.T.astype(weights.np)), weights, device))
     return found
 
 
@@ -125,7 +125,7 @@ def _launch(op: Op, plan: Resampling, out: Tensor) -> None:
         params = (("lead", len(at.sizes)), ("space", rank), ("acc", acc.code), ("plain", plan.plain))
         spec = op.plans[key] = named(KernelSpec("resample", op.schema.name.strip("_"), (made[0],), tuple(made[1:]), (), "", at.width, params=params))
     tensors = [out, x, *(t[0] for t in tables), *(() if plan.plain else (t[1] for t in tables))]
-    extents = [*at.sizes, *plan.size, *(t[1]._shape[1] for t in tables)]
+    extents = [*at.sizes, *plan.size, *(t[1]._shape[0] for t in tables)]
     runtime.launch(build.kernel(device, spec), geometry(spec, runtime.capabilities, *extents), [*buffers(tensors), *extents, *at.steps])
 
 

@@ -22,7 +22,8 @@ TX_KERNEL(8, 1, 1) tx_cumsum(TX_GLOBAL f16 *y0_p, i64 y0_o, TX_GLOBAL const f16 
           f32 x0 = TX_LOAD_f16(x0_p, x0_row + j);
           f32 v0; v0 = x0;
           a = a + v0;
-          const f32 sum = base + a;
+          f32 sum = base;
+          sum = sum + a;
           f32 y0;
           y0 = sum;
           TX_STORE_f16(y0_p, y0_row + j, y0);

@@ -17,10 +17,12 @@ TX_KERNEL(1, 1, 1) tx_listed_pool(TX_GLOBAL i32 *y0_p, i64 y0_o, TX_GLOBAL i64 *
       const i32 a0 = (i32)TX_LOAD_i64(i1_p, c0 * i1_s0 + o0 * i1_s1);
       const i32 e0 = a0 + k0;
       i32 best = (i32)(-2147483647 - 1);
-      i64 place = (i64)a0;
+      i32 place = a0;
       for (i32 j0 = a0; j0 < e0; j0 += 1) {
         i32 x0 = TX_LOAD_i32(x0_p, x0_c + j0);
-        if (x0 > best) { best = x0; place = (i64)j0; }
+        const int more = x0 > best;
+        best = more ? x0 : best;
+        place = more ? j0 : place;
       }
       i32 y0;
       y0 = best;

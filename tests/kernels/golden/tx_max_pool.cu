@@ -20,11 +20,13 @@ TX_KERNEL(256, 1, 1) tx_max_pool(TX_GLOBAL f32 *y0_p, i64 y0_o, TX_GLOBAL i64 *y
       const i32 a1 = b1 < 0 ? b1 + (d1 - 1 - b1) / d1 * d1 : b1;
       const i32 e1 = f1 < v1 ? f1 : v1;
       f32 best = -tx_bits_u32_f32(0x7f800000u);
-      i64 place = ((i64)a0) * v1 + (i64)a1;
+      i32 place = (a0) * v1 + a1;
       for (i32 j0 = a0; j0 < e0; j0 += d0) {
         for (i32 j1 = a1; j1 < e1; j1 += d1) {
           f32 x0 = TX_LOAD_f32(x0_p, x0_c + j0 * x0_s1 + j1);
-          if (x0 > best || x0 != x0) { best = x0; place = ((i64)j0) * v1 + j1; }
+          const int more = (x0 > best) | (x0 != x0);
+          best = more ? x0 : best;
+          place = more ? (j0) * v1 + j1 : place;
         }
       }
       f32 y0;

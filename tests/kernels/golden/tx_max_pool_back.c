@@ -17,22 +17,29 @@ TX_KERNEL(1, 1, 1) tx_max_pool_back(TX_GLOBAL f32 *y0_p, i64 y0_o, TX_GLOBAL con
     const i32 b0 = o0 + p0 - (k0 - 1) * d0, f0 = (o0 + p0) / s0 + 1;
     const i32 a0 = b0 > 0 ? (b0 + s0 - 1) / s0 : 0;
     const i32 e0 = f0 < v0 ? f0 : v0;
-    for (i32 o1 = begin; o1 < stop; ++o1) {
-      const i32 b1 = o1 + p1 - (k1 - 1) * d1, f1 = (o1 + p1) / s1 + 1;
+    f32 held[256];
+    for (i32 c = 0; c < stop - begin; ++c) held[c] = 0;
+    i32 first, end;
+    { const i32 b1 = begin + p1 - (k1 - 1) * d1, f1 = (begin + p1) / s1 + 1;
       const i32 a1 = b1 > 0 ? (b1 + s1 - 1) / s1 : 0;
-      const i32 e1 = f1 < v1 ? f1 : v1;
-      const i64 place = ((i64)o0) * w1 + o1;
-      f32 sum = 0;
-      for (i32 j0 = a0; j0 < e0; j0 += 1) {
-        f32 row = 0;
-        for (i32 j1 = a1; j1 < e1; j1 += 1) {
-          i64 i0 = TX_LOAD_i64(i0_p, i0_c + j0 * i0_s1 + j1);
-          if (i0 == place) { f32 x0 = TX_LOAD_f32(x0_p, x0_c + j0 * x0_s1 + j1); row = row + x0; }
+      const i32 e1 = f1 < v1 ? f1 : v1; first = a1; }
+    { const i32 b1 = (stop - 1) + p1 - (k1 - 1) * d1, f1 = ((stop - 1) + p1) / s1 + 1;
+      const i32 a1 = b1 > 0 ? (b1 + s1 - 1) / s1 : 0;
+      const i32 e1 = f1 < v1 ? f1 : v1; end = e1; }
+    const i64 base = ((i64)o0) * w1 + begin;
+    for (i32 j0 = a0; j0 < e0; j0 += 1) {
+      for (i32 j1 = first; j1 < end; ++j1) {
+        i64 i0 = TX_LOAD_i64(i0_p, i0_c + j0 * i0_s1 + j1);
+        const i64 c = i0 - base;
+        if (c >= 0 && c < stop - begin) {
+          f32 x0 = TX_LOAD_f32(x0_p, x0_c + j0 * x0_s1 + j1);
+          held[c] = held[c] + x0;
         }
-        sum = sum + row;
       }
+    }
+    for (i32 o1 = begin; o1 < stop; ++o1) {
       f32 y0;
-      y0 = sum;
+      y0 = held[o1 - begin];
       TX_STORE_f32(y0_p, y0_c + o0 * y0_s1 + o1, y0);
     }
   }

@@ -12,9 +12,9 @@ TX_KERNEL(256, 1, 1) tx_nearest(TX_GLOBAL u8 *y0_p, i64 y0_o, TX_GLOBAL const u8
     const i32 c0 = item_q;
     const i32 y0_c = c0 * y0_s0;
     const i32 x0_c = c0 * x0_s0;
-    const i32 a0 = (i32)TX_LOAD_i32(i0_p, 2 * o0), e0 = a0 + (i32)TX_LOAD_i32(i0_p, 2 * o0 + 1);
+    const i32 a0 = (i32)TX_LOAD_i32(i0_p, o0), e0 = a0 + (i32)TX_LOAD_i32(i0_p, w0 + o0);
     {
-      const i32 a1 = (i32)TX_LOAD_i32(i1_p, 2 * o1), e1 = a1 + (i32)TX_LOAD_i32(i1_p, 2 * o1 + 1);
+      const i32 a1 = (i32)TX_LOAD_i32(i1_p, o1), e1 = a1 + (i32)TX_LOAD_i32(i1_p, w1 + o1);
       i64 sum0 = 0;
       for (i32 j0 = a0; j0 < e0; ++j0) {
         i64 sum1 = 0;

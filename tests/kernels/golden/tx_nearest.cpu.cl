@@ -14,21 +14,29 @@ TX_KERNEL(1, 1, 1) tx_nearest(TX_GLOBAL u8 *y0_p, i64 y0_o, TX_GLOBAL const u8 *
     const i32 c0 = row_q;
     const i32 y0_c = c0 * y0_s0;
     const i32 x0_c = c0 * x0_s0;
-    const i32 a0 = (i32)TX_LOAD_i32(i0_p, 2 * o0), e0 = a0 + (i32)TX_LOAD_i32(i0_p, 2 * o0 + 1);
-    for (i32 o1 = begin; o1 < stop; ++o1) {
-      const i32 a1 = (i32)TX_LOAD_i32(i1_p, 2 * o1), e1 = a1 + (i32)TX_LOAD_i32(i1_p, 2 * o1 + 1);
-      i64 sum0 = 0;
-      for (i32 j0 = a0; j0 < e0; ++j0) {
-        i64 sum1 = 0;
-        for (i32 j1 = a1; j1 < e1; ++j1) {
-          u8 x0 = TX_LOAD_u8(x0_p, x0_c + j0 * x0_s1 + j1);
-          const i64 sum2 = ((i64)(x0));
-          sum1 = (i64)((u64)sum1 + (u64)sum2);
+    const i32 a0 = (i32)TX_LOAD_i32(i0_p, o0), e0 = a0 + (i32)TX_LOAD_i32(i0_p, w0 + o0);
+    const i32 width = stop - begin;
+    i64 sum[256];
+    for (i32 l = 0; l < width; ++l) sum[l] = 0;
+    TX_GLOBAL const i32 *first_v = i1_p + begin;
+    TX_GLOBAL const i32 *many_v = i1_p + (w1 + begin);
+    for (i32 j0 = a0; j0 < e0; ++j0) {
+      TX_GLOBAL const u8 *x0_v = x0_p + (x0_c + j0 * x0_s1);
+      for (i32 t = 0; t < t1; ++t) {
+        TX_SIMD
+        for (i32 l = 0; l < width; ++l) {
+          const i32 count = (i32)TX_LOAD_i32(many_v, l);
+          const i32 at = (i32)TX_LOAD_i32(first_v, l) + (t < count ? t : 0);
+          u8 x0 = TX_LOAD_u8(x0_v, at * 1);
+          const i64 part = ((i64)(x0));
+          const i64 add = t < count ? part : 0;
+          sum[l] = (i64)((u64)sum[l] + (u64)add);
         }
-        sum0 = (i64)((u64)sum0 + (u64)sum1);
       }
+    }
+    for (i32 o1 = begin; o1 < stop; ++o1) {
       u8 y0;
-      y0 = ((u8)(sum0));
+      y0 = ((u8)(sum[o1 - begin]));
       TX_STORE_u8(y0_p, y0_c + o0 * y0_s1 + o1, y0);
     }
   }

@@ -16,23 +16,33 @@ TX_KERNEL(1, 1, 1) tx_resample(TX_GLOBAL f32 *y0_p, i64 y0_o, TX_GLOBAL const f3
     const i32 c0 = row_q;
     const i32 y0_c = c0 * y0_s0;
     const i32 x0_c = c0 * x0_s0;
-    const i32 a0 = (i32)TX_LOAD_i32(i0_p, 2 * o0), e0 = a0 + (i32)TX_LOAD_i32(i0_p, 2 * o0 + 1);
-    for (i32 o1 = begin; o1 < stop; ++o1) {
-      const i32 a1 = (i32)TX_LOAD_i32(i1_p, 2 * o1), e1 = a1 + (i32)TX_LOAD_i32(i1_p, 2 * o1 + 1);
-      f32 sum0 = 0;
-      for (i32 j0 = a0; j0 < e0; ++j0) {
-        f32 sum1 = 0;
-        for (i32 j1 = a1; j1 < e1; ++j1) {
-          f32 x0 = TX_LOAD_f32(x0_p, x0_c + j0 * x0_s1 + j1);
-          const f32 sum2 = x0;
-          f32 m1 = TX_LOAD_f32(x2_p, o1 * t1 + j1 - a1);
-          sum1 = sum1 + m1 * sum2;
+    const i32 a0 = (i32)TX_LOAD_i32(i0_p, o0), e0 = a0 + (i32)TX_LOAD_i32(i0_p, w0 + o0);
+    const i32 width = stop - begin;
+    f32 sum[256];
+    for (i32 l = 0; l < width; ++l) sum[l] = 0;
+    TX_GLOBAL const i32 *first_v = i1_p + begin;
+    TX_GLOBAL const i32 *many_v = i1_p + (w1 + begin);
+    for (i32 j0 = a0; j0 < e0; ++j0) {
+      f32 m0 = TX_LOAD_f32(x1_p, (j0 - a0) * w0 + o0);
+      const f32 share0 = m0;
+      TX_GLOBAL const f32 *x0_v = x0_p + (x0_c + j0 * x0_s1);
+      for (i32 t = 0; t < t1; ++t) {
+        TX_GLOBAL const f32 *m_v = x2_p + (t * w1 + begin);
+        TX_SIMD
+        for (i32 l = 0; l < width; ++l) {
+          const i32 count = (i32)TX_LOAD_i32(many_v, l);
+          const i32 at = (i32)TX_LOAD_i32(first_v, l) + (t < count ? t : 0);
+          f32 x0 = TX_LOAD_f32(x0_v, at * 1);
+          f32 m = TX_LOAD_f32(m_v, l);
+          const f32 part = share0 * (m * x0);
+          const f32 add = t < count ? part : 0;
+          sum[l] = sum[l] + add;
         }
-        f32 m0 = TX_LOAD_f32(x1_p, o0 * t0 + j0 - a0);
-        sum0 = sum0 + m0 * sum1;
       }
+    }
+    for (i32 o1 = begin; o1 < stop; ++o1) {
       f32 y0;
-      y0 = sum0;
+      y0 = sum[o1 - begin];
       TX_STORE_f32(y0_p, y0_c + o0 * y0_s1 + o1, y0);
     }
   }
