@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorx.devices import cpu_compiler
+from tensorx.devices import cpu_blas, cpu_compiler
 from tensorx.devices.base import Backend, Device, Grid, Kernel, Source, alloc_with_retry, code_traits
 from tensorx.devices.pool import Buffer, Pool, adopt
 from tensorx.errors import CompileError
@@ -48,13 +48,12 @@ def get_num_threads() -> int:
 
 
 def set_num_threads(count: int) -> None:
-    """Let a kernel on the cpu use up to ``count`` threads. Raises ValueError unless ``count`` is a positive int.
+    """Let a kernel on the cpu, and BLAS, use up to ``count`` threads. ValueError unless ``count`` is a positive int.
 
     In a forked child, where OpenMP hangs, it stays at one, with a RuntimeWarning.
 
     >>> set_num_threads(get_num_threads())
     """
-    global _threads
     if not isinstance(count, int) or count < 1:
         raise ValueError(f"set_num_threads: argument 'count' must be a positive int; got {count!r}")
     if _forked and count > 1:
@@ -65,6 +64,12 @@ def set_num_threads(count: int) -> None:
             stacklevel=2,
         )
         count = 1
+    _set_threads(count)
+    cpu_blas.set_threads(count)
+
+
+def _set_threads(count: int) -> None:
+    global _threads
     _threads = count
     for cell in _cells:
         cell.value = count
@@ -76,7 +81,7 @@ def _after_fork() -> None:
     """
     global _forked
     _forked = True
-    set_num_threads(1)
+    _set_threads(1)
     for pool in _pools:
         pool.after_fork()
 

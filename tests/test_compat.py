@@ -335,3 +335,17 @@ def test_everything_listed_exists():
         module = getattr(tx, name)
         assert all(hasattr(module, n) for n in getattr(module, "__all__", ()))
     assert all(getattr(tx, name) is not None for name in tx._LAZY_NAMES)
+
+
+def test_threads_of_kernels_and_blas():
+    from tensorx.devices import cpu_blas
+
+    before, blas = tx.get_num_threads(), cpu_blas.get_threads()
+    assert blas  # NumPy's wheels bring one
+    try:
+        tx.set_num_threads(1)
+        assert tx.get_num_threads() == 1
+        assert set(cpu_blas.get_threads()) == {1}
+    finally:
+        tx.set_num_threads(before)
+        cpu_blas.set_threads(max(blas))
