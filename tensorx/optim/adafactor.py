@@ -7,13 +7,29 @@ from collections.abc import Iterable
 from typing import Any
 
 import tensorx as tx
+from tensorx.ops import expr as E
 
 from .optimizer import Optimizer, check_rate, number, require, specialise
 
 
-def shrink(p: Any, update: Any, scale: Any, *, keep: Any, root: Any) -> tuple[Any, ...]:
-    """The last part of the rule: ``scale`` is the step size over the update's size, a tensor."""
-    return (p * keep - scale * root * update,)
+def of_matrix(update: Any, g: Any, rows: Any, columns: Any, mean: Any, *, eps: Any, maximize: bool = False) -> Any:
+    """The update of a matrix (or a stack of them) from the means of its squares' rows and columns, which broadcast."""
+    second = E.max(rows * columns / E.max(mean, eps), eps * eps)
+    return (E.rsqrt(second) * (-g if maximize else g),)
+
+
+def of_vector(update: Any, g: Any, second: Any, *, eps: Any, blend: Any, maximize: bool = False) -> Any:
+    """The update of a vector, and its second moment."""
+    second = second + blend * (g * g - second)
+    return E.rsqrt(E.max(second, eps * eps)) * (-g if maximize else g), second
+
+
+def descend(p: Any, update: Any, norm: Any, length: Any, *, keep: Any, root: Any, least: Any, rate: Any, d: Any) -> Any:
+    """The new parameter. ``norm`` and ``length`` are the lengths of parameter and update, ``root`` makes them root mean
+    squares.
+    """
+    scale = rate * E.max(norm * root, least) / E.max(length * root / d, 1)
+    return (p * keep - scale * update,)
 
 
 class Adafactor(Optimizer):
@@ -70,34 +86,31 @@ class Adafactor(Optimizer):
     def update(self, p: Any, grad: Any, state: dict[str, Any], group: dict[str, Any]) -> None:
         if p.is_complex():
             raise RuntimeError("Adafactor does not support complex parameters")
-        grad = -grad if group["maximize"] else grad
         if not state:
             shape = tuple(p.shape)
             shapes = {"variance": shape}
             if p.ndim > 1:
                 shapes = {"row_var": (*shape[:-1], 1), "col_var": (*shape[:-2], 1, shape[-1])}
-            made = {name: grad.new_zeros(shape) for name, shape in shapes.items()}
-            state.update({"step": 0.0} | made)
-        if not p.numel():
-            state["step"] += 1
-            return
-        step, lr, (eps1, eps2) = state["step"] + 1, number(group["lr"]), group["eps"]
-        eps1 = tx.finfo(p.dtype).eps if eps1 is None else eps1
-        second = self._second_moment(grad, state, step ** group["beta2_decay"], eps1)
-        update = second.clamp_(min=eps1 * eps1).rsqrt_().mul_(grad)
-        size = (update * update).mean().sqrt()
-        relative = (p * p).mean().sqrt().clamp_(min=eps2)
-        scale = relative / (size / group["d"]).clamp_(min=1.0)
-        scalars = {"keep": 1 - lr * group["weight_decay"], "root": min(lr, 1 / math.sqrt(step))}
-        self.apply(specialise(shrink), scalars, update, (p,), (scale,))
+            state.update({"step": 0.0} | {name: grad.new_zeros(shape) for name, shape in shapes.items()})
+        step, lr, (eps, least) = state["step"] + 1, number(group["lr"]), group["eps"]
+        if p.numel():
+            eps = tx.finfo(p.dtype).eps if eps is None else eps
+            update = self._update(grad, state, step ** group["beta2_decay"], eps, bool(group["maximize"]))
+            scalars = {"keep": 1 - lr * group["weight_decay"], "root": 1 / math.sqrt(p.numel()), "least": least}
+            scalars |= {"rate": min(lr, 1 / math.sqrt(step)), "d": group["d"]}
+            self.apply(specialise(descend), scalars, update, (p,), (p.norm(), update.norm()))
         state["step"] = step
 
-    @staticmethod
-    def _second_moment(grad: Any, state: dict[str, Any], blend: float, eps: float) -> Any:
-        """The present estimate, a tensor that may be written to."""
-        square = grad * grad
+    def _update(self, grad: Any, state: dict[str, Any], blend: float, eps: float, maximize: bool) -> Any:
+        """The gradient over the root of the present second moment, which goes into the state."""
+        update = tx.empty_like(grad)
         if grad.ndim < 2:
-            return state["variance"].lerp_(square, blend).clone()
+            rule = specialise(of_vector, maximize=maximize)
+            self.apply(rule, {"eps": eps, "blend": blend}, grad, (update, state["variance"]))
+            return update
+        square = grad * grad
         rows = state["row_var"].lerp_(square.mean(-1, keepdim=True), blend)
         columns = state["col_var"].lerp_(square.mean(-2, keepdim=True), blend)
-        return rows * columns / rows.mean(-2, keepdim=True).clamp_(min=eps)
+        moments = (rows, columns, rows.mean(-2, keepdim=True))
+        self.apply(specialise(of_matrix, maximize=maximize), {"eps": eps}, grad, (update,), moments)
+        return update

@@ -54,7 +54,8 @@ def orthogonal(x: Any, coefficients: tuple[float, float, float], steps: int, eps
 
 def _combined(x: Any, left: Any, right: Any, beta: float, alpha: float) -> Any:
     out = tx.empty_like(x)
-    product = left.float() @ right.float()  # of bfloat16 numbers, summed in float32 and not rounded
+    wide = left.float()
+    product = wide @ (wide if left is right else right.float())  # of bfloat16 numbers, summed in float32, not rounded
     factor = np.float32(beta)
     high = (factor.view(np.uint32) & np.uint32(0xFFFFF000)).view(np.float32)  # 12 bits of its 24
     fused.step(combine, (x, product), {"alpha": alpha, "high": float(high), "low": float(factor - high)}, (out,))
