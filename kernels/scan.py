@@ -7,7 +7,7 @@ Params: ``op`` sum | prod | max | min | logsum; ``kept`` K; ``acc`` the accumula
 
 - ``full``: one work item walks a row;
 - ``partial``: a work item reduces one chunk of ``chunk`` elements; outputs are packed scratch ``y0[rows, splits]`` of
-  dtype acc (and ``y1[rows, splits]`` i64), access ``'p'``;
+  dtype acc (and what :func:`packed` says in ``y1``), access ``'p'``;
 - ``apply``: a work item walks one chunk, starting from the totals of the chunks before it, which are the last inputs
   (access ``'p'``).
 
@@ -42,6 +42,15 @@ LANES = 16
 MAX_SPLITS = 1024
 MIN_CHUNK = 4096
 _INFINITY = {"f32": "tx_bits_u32_f32(0x7f800000u)", "f64": "tx_bits_u64_f64(0x7ff0000000000000u)"}
+
+
+def packed(op: str, acc: str) -> list[str]:
+    """Dtypes of the totals that stage ``partial`` leaves for each chunk.
+
+    >>> packed("sum", "f32"), packed("max", "u8"), packed("logsum", "f32")
+    (['f32'], ['u8', 'i64'], ['f32', 'f32'])
+    """
+    return [acc] + {"max": ["i64"], "min": ["i64"], "logsum": [acc]}.get(op, [])
 
 
 def layout(spec: KernelSpec) -> tuple[Arg, ...]:
@@ -91,9 +100,10 @@ def fold(op: str, acc: str, into: str, value: str, lane: str = "", value_lane: s
             return f"{a} = {a} + {x}; {b} = {b} + {y};"
         return f"{{ const {part(acc)} re = {a} * {x} - {b} * {y}; {b} = {a} * {y} + {b} * {x}; {a} = re; }}"
     a, x = into + lane, value + value_lane
-    if op == "logsum":  # equal ones may be infinite, and infinity minus infinity is none
-        rest = f"tx_log1p_{acc}(tx_exp_{acc}(-tx_abs_{acc}({a} - {x})))"
-        return f"{a} = {a} == {x} && {a} - {x} != 0 ? {a} : tx_max_{acc}({a}, {x}) + {rest};"
+    if op == "logsum":  # the larger one may be infinite, and infinity minus infinity is none
+        n, k = f"{into}s{lane}", f"{value}s{value_lane}"
+        scaled = [f"({v} == top ? {count} : {count} * tx_exp_{acc}({v} - top))" for v, count in ((a, n), (x, k))]
+        return f"{{ const {acc} top = tx_max_{acc}({a}, {x}); {n} = {' + '.join(scaled)}; {a} = top; }}"
     if op in ("sum", "prod"):
         sign = "+" if op == "sum" else "*"
         if acc == "i64":  # wraps: C leaves signed overflow undefined
@@ -105,12 +115,16 @@ def fold(op: str, acc: str, into: str, value: str, lane: str = "", value_lane: s
 
 
 def state(spec: KernelSpec, name: str) -> list[tuple[str, str, str]]:
-    """(variable, dtype, initial value) of a running value called ``name``: one, two for complex or with an index."""
+    """(variable, dtype, initial value) of a running value called ``name``: one; two if complex or with an index.
+
+    Logsum has two, the maximum and the sum of exponentials relative to it, so that its result is rounded once.
+    """
     op, acc = spec.param("op"), spec.param("acc")
     start = identity(op, acc)
     if is_complex(acc):
         return [(name + "r", part(acc), start), (name + "i", part(acc), f"({part(acc)})0")]
-    return [(name, acc, start)] + ([(name + "k", "i64", "0")] if op in ("max", "min") else [])
+    second = {"max": ("k", "i64", "0"), "min": ("k", "i64", "0"), "logsum": ("s", acc, f"({acc})0")}.get(op)
+    return [(name, acc, start)] + ([(name + second[0], *second[1:])] if second else [])
 
 
 def lanes(spec: KernelSpec, caps: Capabilities) -> int:

@@ -23,14 +23,17 @@
         return " + ".join(terms)
 
     def suffixes():
-        return ["r", "i"] if T.is_complex(acc) else [""]
+        return ["r", "i"] if T.is_complex(acc) else ["", "s"] if op == "logsum" else [""]
 
-    def assign(operand, variable):
-        """Output variable(s) from the running value."""
+    def assign(operand, variable, total=False):
+        """Output variable(s) from the running value; a total for another stage keeps its parts apart."""
         want, have = T.held(operand.compute), T.held(acc)
         if T.is_complex(operand.compute):
             return " ".join(f"{operand.name}{s} = {T.cast(variable + s + lane, have, want)};" for s in suffixes())
-        return f"{operand.name} = {T.cast(variable + lane, have, want)};"
+        result = variable + lane
+        if op == "logsum" and not total:
+            result = f"{result} + tx_log_{acc}({variable}s{lane})"
+        return f"{operand.name} = {T.cast(result, have, want)};"
 %>\
 <%def name="per_lane(text, indent)">\
 ${indent}${"for (int l = 0; l < width; ++l) " if wide else ""}{ ${text} }
@@ -74,6 +77,8 @@ TX_KERNEL(${group}, 1, 1) ${signature} {
         ${T.load(scratch[0], packed + " + p", "v0")}
 % if indexed:
         ${T.load(scratch[1], packed + " + p", "v0k")}
+% elif op == "logsum":
+        ${T.load(scratch[1], packed + " + p", "v0s")}
 % endif
         ${fold(result, "v0", lane)}
       }
@@ -104,6 +109,8 @@ ${per_lane(f"{name}{lane} = {start};", "    ")}\
         ${value}
 % if indexed:
         const i64 v0k = j;
+% elif op == "logsum":
+        const ${acc} v0s = 1;
 % endif
         ${fold("a", "v0", lane)}
 % if not partial:
@@ -139,9 +146,11 @@ ${per_lane(fold("base", "a", lane, lane), "    ")}\
 % for o in spec.outputs:
       ${T.declare(o)}
 % endfor
-      ${assign(spec.outputs[0], result)}
+      ${assign(spec.outputs[0], result, True)}
 % if indexed:
       y1 = ak${lane};
+% elif op == "logsum":
+      y1 = ${result}s${lane};
 % endif
 % for o in spec.outputs:
       ${T.store(o, packed + " + piece")}

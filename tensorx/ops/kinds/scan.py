@@ -115,7 +115,7 @@ def _spec(op: Op, stage: str, operands: Sequence[Tensor], acc: dtype, kept: int,
     names = [*(f"y{i}" for i in range(n)), "x0"]
     made = [Operand(name, t.dtype.code, t.dtype.compute.code, a) for name, t, a in zip(names, operands, access, strict=True)]
     outs, ins = made[:n], made[n:]
-    packed = [("0", acc.code), ("1", "i64")][:n]
+    packed = list(zip("01", family.packed(op.body, acc.code), strict=False))
     if stage == "partial":
         outs = [Operand("y" + i, c, c, "p") for i, c in packed]
     elif stage == "apply":
