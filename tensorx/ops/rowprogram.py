@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,10 +43,22 @@ def per_element(outputs: Sequence[E.Expr]) -> list[bool]:
     return [varies[x] for x in outputs]
 
 
+def read_per_row(outputs: Iterable[E.Expr]) -> set[int]:
+    """The inputs that results of one value a row read outside of any reduction: they are one value a row too, whatever their strides say."""
+    stack = list(outputs)
+    seen: set[E.Expr] = set()
+    while stack:
+        node = stack.pop()
+        if node not in seen and not is_row(node):
+            seen.add(node)
+            stack.extend(node.args)
+    return {node.attr for node in seen if node.op == "arg"}
+
+
 class RowProgram:
     """``outputs`` over ``arg`` leaves; ``elements`` says which of them have one value an element (the others: one a row)."""
 
-    __slots__ = ("__dict__", "elements", "inputs", "kernels", "name", "nodes", "outputs", "pair", "placed", "scalars", "small", "stores")
+    __slots__ = ("__dict__", "elements", "inputs", "kernels", "name", "nodes", "outputs", "pair", "per_row", "placed", "scalars", "small", "stores")
 
     def __init__(self, name: str, outputs: Sequence[E.Expr], inputs: Sequence[dtype], stores: Sequence[dtype], scalars: Sequence[dtype] = (),
                  elements: Sequence[bool] | None = None) -> None:
@@ -55,6 +67,7 @@ class RowProgram:
         self.elements = list(elements) if elements is not None else per_element(self.outputs)
         order = E.topological(self.outputs)
         self.nodes = [x for x in order if is_row(x)]
+        self.per_row = read_per_row(x for x, e in zip(self.outputs, self.elements, strict=True) if not e)
         self.placed = any(x.op == "place" for x in order)
         self.pair = len(self.nodes) == 2 and {x.op for x in self.nodes} in ({"row_max", "row_argmax"}, {"row_min", "row_argmin"})
         self.small = NUMPY_LIMIT // max(sum(x.op not in E.LEAVES for x in order), 2)
@@ -210,9 +223,12 @@ class RowProgram:
         n, m = len(outs), len(ins)
         elements = iter(r[m:])
         steps = [next(elements) if e else None for e in self.elements]
-        operands: list[tuple[Ints, Ints | None]] = [*zip(k[:n], steps, strict=True), *zip(k[n:], r[:m], strict=True)]
+        reads = [None if i in self.per_row else s for i, s in enumerate(r[:m])]
+        operands: list[tuple[Ints, Ints | None]] = [*zip(k[:n], steps, strict=True), *zip(k[n:], reads, strict=True)]
         width = layout.index_width((*kept, *row), [(*a, *(b or (0,) * len(row))) for a, b in operands])
         access = tuple(row_access(a, b, i < n) for i, (a, b) in enumerate(operands))
+        if "k" in access:  # a row that all share (weights) must not keep the others from running side by side
+            access = tuple("s" if c == "c" and not any(a) else c for c, (a, _) in zip(access, operands, strict=True))
         key = (device, len(kept), access, width)
         if key not in self.kernels:
             self.kernels[key] = self._rowwise_spec(access, len(kept), width)
