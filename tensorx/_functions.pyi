@@ -51,6 +51,42 @@ class _min_results(NamedTuple):
     values: Tensor
     indices: Tensor
 
+class __norm_results(NamedTuple):
+    out: Tensor
+    mean: Tensor
+    rstd: Tensor
+    var: Tensor
+
+class __norm_backward_results(NamedTuple):
+    out: Tensor
+    along: Tensor
+    plain: Tensor
+
+class __rms_results(NamedTuple):
+    out: Tensor
+    rstd: Tensor
+
+class _native_batch_norm_results(NamedTuple):
+    out: Tensor
+    mean: Tensor
+    rstd: Tensor
+
+class _linalg_solve_ex_results(NamedTuple):
+    result: Tensor
+    info: Tensor
+
+class _linalg_inv_ex_results(NamedTuple):
+    inverse: Tensor
+    info: Tensor
+
+class _slogdet_results(NamedTuple):
+    sign: Tensor
+    logabsdet: Tensor
+
+class _linalg_slogdet_results(NamedTuple):
+    sign: Tensor
+    logabsdet: Tensor
+
 class _cummax_results(NamedTuple):
     values: Tensor
     indices: Tensor
@@ -64,34 +100,6 @@ class _sort_results(NamedTuple):
     indices: Tensor
 
 class _topk_results(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class __max_pool_results(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class _max_pool1d_with_indices_results(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class _adaptive_max_pool1d_results(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class _max_pool2d_with_indices_results(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class _adaptive_max_pool2d_results(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class _max_pool3d_with_indices_results(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class _adaptive_max_pool3d_results(NamedTuple):
     values: Tensor
     indices: Tensor
 
@@ -115,10 +123,192 @@ class _kthvalue_results(NamedTuple):
     values: Tensor
     indices: Tensor
 
+class __cosine_results(NamedTuple):
+    cos: Tensor
+    norm1: Tensor
+    norm2: Tensor
+
+class __cross_entropy_results(NamedTuple):
+    loss: Tensor
+    scale: Tensor
+    label: Tensor
+
+class __weighted_mean_results(NamedTuple):
+    mean: Tensor
+    total: Tensor
+
+class _linalg_cholesky_ex_results(NamedTuple):
+    L: Tensor
+    info: Tensor
+
+class _triangular_solve_results(NamedTuple):
+    solution: Tensor
+    cloned_coefficient: Tensor
+
+class _linalg_lu_factor_ex_results(NamedTuple):
+    LU: Tensor
+    pivots: Tensor
+    info: Tensor
+
+class _linalg_lu_factor_results(NamedTuple):
+    LU: Tensor
+    pivots: Tensor
+
+class _lu_unpack_results(NamedTuple):
+    P: Tensor
+    L: Tensor
+    U: Tensor
+
+class _linalg_lu_results(NamedTuple):
+    P: Tensor
+    L: Tensor
+    U: Tensor
+
+class _linalg_qr_results(NamedTuple):
+    Q: Tensor
+    R: Tensor
+
+class _qr_results(NamedTuple):
+    Q: Tensor
+    R: Tensor
+
+class _geqrf_results(NamedTuple):
+    a: Tensor
+    tau: Tensor
+
+class _linalg_eigh_results(NamedTuple):
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+class _linalg_eig_results(NamedTuple):
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+class _linalg_svd_results(NamedTuple):
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
+
+class _svd_results(NamedTuple):
+    U: Tensor
+    S: Tensor
+    V: Tensor
+
+class _native_layer_norm_results(NamedTuple):
+    out: Tensor
+    mean: Tensor
+    rstd: Tensor
+
+class _native_group_norm_results(NamedTuple):
+    out: Tensor
+    mean: Tensor
+    rstd: Tensor
+
+class __nll_results(NamedTuple):
+    loss: Tensor
+    scale: Tensor
+
+class _linalg_lstsq_results(NamedTuple):
+    solution: Tensor
+    residuals: Tensor
+    rank: Tensor
+    singular_values: Tensor
+
+class _frexp_results(NamedTuple):
+    mantissa: Tensor
+    exponent: Tensor
+
+class __max_pool_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _max_pool1d_with_indices_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _adaptive_max_pool1d_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _max_pool2d_with_indices_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _adaptive_max_pool2d_with_indices_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _max_pool3d_with_indices_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _adaptive_max_pool3d_with_indices_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _mode_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _nanmedian_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class __rnn_results(NamedTuple):
+    output: Tensor
+    h_n: Tensor
+
+class __lstm_results(NamedTuple):
+    output: Tensor
+    h_n: Tensor
+    c_n: Tensor
+    gates: Tensor
+    cells: Tensor
+
+class __gru_results(NamedTuple):
+    output: Tensor
+    h_n: Tensor
+    hidden: Tensor
+
+class _linalg_ldl_factor_ex_results(NamedTuple):
+    LD: Tensor
+    pivots: Tensor
+    info: Tensor
+
+class _linalg_ldl_factor_results(NamedTuple):
+    LD: Tensor
+    pivots: Tensor
+
+class __unique_results(NamedTuple):
+    output: Tensor
+    inverse_indices: Tensor
+    counts: Tensor
+
+class __unique_consecutive_results(NamedTuple):
+    output: Tensor
+    inverse_indices: Tensor
+    counts: Tensor
+
+class __fractional_pool_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class __fractional_max_pool2d_results(NamedTuple):
+    output: Tensor
+    indices: Tensor
+
+class __fractional_max_pool3d_results(NamedTuple):
+    output: Tensor
+    indices: Tensor
+
 def abs(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Absolute value; of a complex number its real magnitude."""
 def abs_(self: Tensor) -> Tensor:
     """Absolute value; of a complex number its real magnitude."""
+def absolute(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Another name of abs."""
+def absolute_(self: Tensor) -> Tensor:
+    """Another name of abs."""
 def acos(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse cosine."""
 def acos_(self: Tensor) -> Tensor:
@@ -135,9 +325,9 @@ def adaptive_avg_pool3d(input: Tensor, output_size: _int | Sequence[_int], *, ou
     """Means of windows that share the input evenly, to a given 3-d size."""
 def adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int], *, out: tuple[Tensor, Tensor] | None = None) -> _adaptive_max_pool1d_results:
     """Maxima of windows that share the input evenly, to a given 1-d size, and their places."""
-def adaptive_max_pool2d(input: Tensor, output_size: _int | Sequence[_int], *, out: tuple[Tensor, Tensor] | None = None) -> _adaptive_max_pool2d_results:
+def adaptive_max_pool2d_with_indices(input: Tensor, output_size: _int | Sequence[_int], *, out: tuple[Tensor, Tensor] | None = None) -> _adaptive_max_pool2d_with_indices_results:
     """Maxima of windows that share the input evenly, to a given 2-d size, and their places."""
-def adaptive_max_pool3d(input: Tensor, output_size: _int | Sequence[_int], *, out: tuple[Tensor, Tensor] | None = None) -> _adaptive_max_pool3d_results:
+def adaptive_max_pool3d_with_indices(input: Tensor, output_size: _int | Sequence[_int], *, out: tuple[Tensor, Tensor] | None = None) -> _adaptive_max_pool3d_with_indices_results:
     """Maxima of windows that share the input evenly, to a given 3-d size, and their places."""
 @overload
 def add(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
@@ -173,6 +363,12 @@ def addr(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: 
     """beta * self + alpha * outer(vec1, vec2)."""
 def addr_(self: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
     """beta * self + alpha * outer(vec1, vec2)."""
+def adjoint(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The last two dimensions swapped, and conjugated."""
+def affine_grid_generator(theta: Tensor, size: _int | Sequence[_int], align_corners: _bool, *, out: Tensor | None = None) -> Tensor:
+    """The grid of grid_sample that transforms places affinely."""
+def alias_copy(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """A copy."""
 def all(self: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Whether all elements are nonzero."""
 def amax(self: Tensor, dim: _int | Sequence[_int] = (), keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -187,14 +383,48 @@ def angle_(self: Tensor) -> Tensor:
     """The angle of a complex number; 0 or pi for a real one."""
 def any(self: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Whether any element is nonzero."""
+def arccos(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Another name of acos."""
+def arccos_(self: Tensor) -> Tensor:
+    """Another name of acos."""
+def arccosh(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Another name of acosh."""
+def arccosh_(self: Tensor) -> Tensor:
+    """Another name of acosh."""
+def arcsin(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Another name of asin."""
+def arcsin_(self: Tensor) -> Tensor:
+    """Another name of asin."""
+def arcsinh(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Another name of asinh."""
+def arcsinh_(self: Tensor) -> Tensor:
+    """Another name of asinh."""
+def arctan(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Another name of atan."""
+def arctan_(self: Tensor) -> Tensor:
+    """Another name of atan."""
+def arctan2(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Another name of atan2."""
+def arctan2_(self: Tensor, other: Tensor | _Number) -> Tensor:
+    """Another name of atan2."""
+def arctanh(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Another name of atanh."""
+def arctanh_(self: Tensor) -> Tensor:
+    """Another name of atanh."""
 def argmax(self: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Index of the first largest value; NaN counts as largest."""
 def argmin(self: Tensor, dim: _int | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Index of the first smallest value; NaN counts as smallest."""
 def argsort(self: Tensor, dim: _int = -1, descending: _bool = False, *, stable: _bool = False, out: Tensor | None = None) -> Tensor:
     """The order that sorts along dim."""
+def argwhere(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The coordinates of nonzero elements, one row each."""
 def as_strided(self: Tensor, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = None) -> Tensor:
     """Any shape and strides over the same storage."""
+def as_strided_copy(self: Tensor, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = None, *, out: Tensor | None = None) -> Tensor:
+    """Any shape and strides over the same storage; a copy."""
+def as_strided_scatter(self: Tensor, src: Tensor, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = None, *, out: Tensor | None = None) -> Tensor:
+    """A copy with src in a view of any shape and strides."""
 def asin(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inverse sine."""
 def asin_(self: Tensor) -> Tensor:
@@ -223,6 +453,10 @@ def avg_pool3d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int |
     """The mean of each 3-d window."""
 def baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
     """beta * self + alpha * (batch1 @ batch2), batch by batch."""
+def batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: _bool, momentum: _float, eps: _float, cudnn_enabled: _bool = True, *, out: Tensor | None = None) -> Tensor:
+    """Channels with mean 0 and variance 1 (of the batch in training, else the running ones), scaled and shifted."""
+def bincount(self: Tensor, weights: Tensor | None = None, minlength: _int = 0, *, out: Tensor | None = None) -> Tensor:
+    """How often every non-negative integer occurs, or the sums of weights where it does."""
 def bitwise_and(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """Bitwise and; logical for bool."""
 def bitwise_and_(self: Tensor, other: Tensor | _Number) -> Tensor:
@@ -255,16 +489,30 @@ def broadcast_to(self: Tensor, size: _int | Sequence[_int], *, out: Tensor | Non
 @overload
 def broadcast_to(self: Tensor, *size: _int) -> Tensor:
     """Another name of expand."""
+@overload
+def bucketize(self: Tensor, boundaries: Tensor, *, out_int32: _bool = False, right: _bool = False, out: Tensor | None = None) -> Tensor:
+    """Which of the buckets between sorted boundaries every value falls into."""
+@overload
+def bucketize(self: _Number, boundaries: Tensor, *, out_int32: _bool = False, right: _bool = False, out: Tensor | None = None) -> Tensor:
+    """Which of the buckets between sorted boundaries a number falls into."""
 def cat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """Tensors joined along a dimension."""
-def cdist(x1: Tensor, x2: Tensor, p: _float = 2.0, *, out: Tensor | None = None) -> Tensor:
-    """The distance of every row of x1 from every row of x2."""
+def cdist(x1: Tensor, x2: Tensor, p: _float = 2.0, compute_mode: str | None = None, *, out: Tensor | None = None) -> Tensor:
+    """The distance of every row of x1 from every row of x2. Differences are formed in full; compute_mode is checked and changes nothing."""
 def ceil(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Rounded up."""
 def ceil_(self: Tensor) -> Tensor:
     """Rounded up."""
 def celu(self: Tensor, alpha: _float = 1.0, *, out: Tensor | None = None) -> Tensor:
     """self where positive, else alpha * (exp(self / alpha) - 1)."""
+def channel_shuffle(input: Tensor, groups: _int, *, out: Tensor | None = None) -> Tensor:
+    """The channels (dimension 1) of all groups in turn."""
+def cholesky(self: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """Another name of linalg_cholesky."""
+def cholesky_inverse(self: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """The inverse of a matrix, from its Cholesky factor."""
+def cholesky_solve(self: Tensor, input2: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """The solution X of A X = self, from the Cholesky factor of A."""
 def chunk(self: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
     """At most so many pieces of equal size."""
 @overload
@@ -279,22 +527,36 @@ def clamp_(self: Tensor, min: _Number | None = None, max: _Number | None = None)
 @overload
 def clamp_(self: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
     """Values limited by tensors, elementwise."""
-def clamp_max(self: Tensor, max: _Number, *, out: Tensor | None = None) -> Tensor:
+def clamp_max(self: Tensor, max: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """Values not above max; NaN stays."""
-def clamp_max_(self: Tensor, max: _Number) -> Tensor:
+def clamp_max_(self: Tensor, max: Tensor | _Number) -> Tensor:
     """Values not above max; NaN stays."""
-def clamp_min(self: Tensor, min: _Number, *, out: Tensor | None = None) -> Tensor:
+def clamp_min(self: Tensor, min: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """Values not below min; NaN stays."""
-def clamp_min_(self: Tensor, min: _Number) -> Tensor:
+def clamp_min_(self: Tensor, min: Tensor | _Number) -> Tensor:
     """Values not below min; NaN stays."""
+@overload
 def clip(self: Tensor, min: _Number | None = None, max: _Number | None = None, *, out: Tensor | None = None) -> Tensor:
     """Another name of clamp."""
+@overload
+def clip(self: Tensor, min: Tensor | None = None, max: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
+    """Values limited by tensors, elementwise."""
+@overload
 def clip_(self: Tensor, min: _Number | None = None, max: _Number | None = None) -> Tensor:
     """Another name of clamp."""
+@overload
+def clip_(self: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
+    """Values limited by tensors, elementwise."""
 def clone(self: Tensor, *, memory_format: Any = None, out: Tensor | None = None) -> Tensor:
     """A copy."""
 def clone_(self: Tensor, *, memory_format: Any = None) -> Tensor:
     """A copy."""
+def col2im(input: Tensor, output_size: _int | Sequence[_int], kernel_size: _int | Sequence[_int], dilation: _int | Sequence[_int] = 1, padding: _int | Sequence[_int] = 0, stride: _int | Sequence[_int] = 1, *, out: Tensor | None = None) -> Tensor:
+    """Images of which each element is the sum of what columns (N, C * kernel elements, windows) hold of it."""
+def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """Columns (vectors as such) joined side by side."""
+def combinations(self: Tensor, r: _int = 2, with_replacement: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """All choices of r elements of a vector, in order, as rows."""
 def complex(real: Tensor | _Number, imag: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """The complex numbers with these real and imaginary parts."""
 def concat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
@@ -305,14 +567,34 @@ def conj_physical(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Complex conjugate."""
 def conj_physical_(self: Tensor) -> Tensor:
     """Complex conjugate."""
+@overload
 def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, groups: _int = 1, *, out: Tensor | None = None) -> Tensor:
-    """1-d convolution."""
+    """1-d convolution (cross-correlation)."""
+@overload
+def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: str = 'valid', dilation: _int | Sequence[_int] = 1, groups: _int = 1, *, out: Tensor | None = None) -> Tensor:
+    """1-d convolution (cross-correlation), padded to the input's size or not at all."""
+@overload
 def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, groups: _int = 1, *, out: Tensor | None = None) -> Tensor:
-    """2-d convolution."""
+    """2-d convolution (cross-correlation)."""
+@overload
+def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: str = 'valid', dilation: _int | Sequence[_int] = 1, groups: _int = 1, *, out: Tensor | None = None) -> Tensor:
+    """2-d convolution (cross-correlation), padded to the input's size or not at all."""
+@overload
 def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, groups: _int = 1, *, out: Tensor | None = None) -> Tensor:
-    """3-d convolution."""
-def convolution(input: Tensor, weight: Tensor, bias: Tensor | None, stride: _int | Sequence[_int], padding: _int | Sequence[_int], dilation: _int | Sequence[_int], groups: _int, *, out: Tensor | None = None) -> Tensor:
-    """Convolution (correlation) of a batch with weights, in 1 to 3 spatial dimensions."""
+    """3-d convolution (cross-correlation)."""
+@overload
+def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: str = 'valid', dilation: _int | Sequence[_int] = 1, groups: _int = 1, *, out: Tensor | None = None) -> Tensor:
+    """3-d convolution (cross-correlation), padded to the input's size or not at all."""
+def conv_tbc(self: Tensor, weight: Tensor, bias: Tensor, pad: _int = 0, *, out: Tensor | None = None) -> Tensor:
+    """1-d convolution of a (time, batch, channel) sequence with a (kernel, in, out) weight."""
+def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _int | Sequence[_int] = 0, output_padding: _int | Sequence[_int] = 0, groups: _int = 1, dilation: _int | Sequence[_int] = 1, *, out: Tensor | None = None) -> Tensor:
+    """1-d transposed convolution: the adjoint of a convolution, which enlarges."""
+def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _int | Sequence[_int] = 0, output_padding: _int | Sequence[_int] = 0, groups: _int = 1, dilation: _int | Sequence[_int] = 1, *, out: Tensor | None = None) -> Tensor:
+    """2-d transposed convolution: the adjoint of a convolution, which enlarges."""
+def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _int | Sequence[_int] = 0, output_padding: _int | Sequence[_int] = 0, groups: _int = 1, dilation: _int | Sequence[_int] = 1, *, out: Tensor | None = None) -> Tensor:
+    """3-d transposed convolution: the adjoint of a convolution, which enlarges."""
+def convolution(input: Tensor, weight: Tensor, bias: Tensor | None, stride: _int | Sequence[_int], padding: _int | Sequence[_int], dilation: _int | Sequence[_int], transposed: _bool, output_padding: _int | Sequence[_int], groups: _int, *, out: Tensor | None = None) -> Tensor:
+    """A convolution of any rank, transposed or not."""
 def copy(self: Tensor, src: Tensor | _Number, non_blocking: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """The values of src in the shape and dtype of self."""
 def copy_(self: Tensor, src: Tensor | _Number, non_blocking: _bool = False) -> Tensor:
@@ -321,6 +603,8 @@ def copysign(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None
     """self with the sign of other."""
 def copysign_(self: Tensor, other: Tensor | _Number) -> Tensor:
     """self with the sign of other."""
+def corrcoef(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The matrix of correlation coefficients of variables, the rows."""
 def cos(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Cosine."""
 def cos_(self: Tensor) -> Tensor:
@@ -329,12 +613,18 @@ def cosh(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Hyperbolic cosine."""
 def cosh_(self: Tensor) -> Tensor:
     """Hyperbolic cosine."""
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-08, *, out: Tensor | None = None) -> Tensor:
+    """The cosine of the angle between vectors along dim; norms are kept from falling below eps."""
 @overload
 def count_nonzero(self: Tensor, dim: _int | Sequence[_int] | None = None, *, out: Tensor | None = None) -> Tensor:
     """The number of nonzero elements."""
 @overload
 def count_nonzero(self: Tensor, *dim: _int) -> Tensor:
     """The number of nonzero elements."""
+def cov(self: Tensor, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None, out: Tensor | None = None) -> Tensor:
+    """The covariance matrix of variables, the rows, over observations, the columns."""
+def cross(self: Tensor, other: Tensor, dim: _int | None = None, *, out: Tensor | None = None) -> Tensor:
+    """The cross product along dim, or along the first dimension of extent 3."""
 def cummax(self: Tensor, dim: _int, *, out: tuple[Tensor, Tensor] | None = None) -> _cummax_results:
     """Running maximum along dim with its last index."""
 def cummin(self: Tensor, dim: _int, *, out: tuple[Tensor, Tensor] | None = None) -> _cummin_results:
@@ -343,12 +633,36 @@ def cumprod(self: Tensor, dim: _int, *, dtype: DType | type | None = None, out: 
     """Running product along dim."""
 def cumsum(self: Tensor, dim: _int, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
     """Running sum along dim."""
+@overload
+def cumulative_trapezoid(y: Tensor, x: Tensor, *, dim: _int = -1, out: Tensor | None = None) -> Tensor:
+    """Running integrals over points along dim."""
+@overload
+def cumulative_trapezoid(y: Tensor, *, dx: _Number = 1, dim: _int = -1, out: Tensor | None = None) -> Tensor:
+    """Running integrals over points dx apart along dim."""
+def deg2rad(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Degrees as radians."""
+def det(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The determinant of square matrices."""
+def detach_copy(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """A copy outside of the graph."""
 def diag(self: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """A vector as the diagonal of a matrix, or the diagonal of a matrix."""
 def diag_embed(self: Tensor, offset: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """Matrices with the last dimension on a diagonal."""
+def diagflat(self: Tensor, offset: _int = 0, *, out: Tensor | None = None) -> Tensor:
+    """All elements as the diagonal of a matrix."""
 def diagonal(self: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
     """A diagonal of two dimensions, as the last dimension."""
+def diagonal_copy(self: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Tensor | None = None) -> Tensor:
+    """A diagonal of two dimensions, as the last dimension; a copy."""
+def diagonal_scatter(self: Tensor, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Tensor | None = None) -> Tensor:
+    """A copy with src on a diagonal."""
+def diff(self: Tensor, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
+    """Differences of neighbours along dim, n times over."""
+def digamma(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Derivative of lgamma."""
+def digamma_(self: Tensor) -> Tensor:
+    """Derivative of lgamma."""
 def dist(self: Tensor, other: Tensor, p: _Number = 2, *, out: Tensor | None = None) -> Tensor:
     """The norm of self - other."""
 @overload
@@ -363,8 +677,31 @@ def div_(self: Tensor, other: Tensor | _Number) -> Tensor:
 @overload
 def div_(self: Tensor, other: Tensor | _Number, *, rounding_mode: str) -> Tensor:
     """Division rounded towards zero or minus infinity."""
+@overload
+def divide(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Another name of div."""
+@overload
+def divide(self: Tensor, other: Tensor | _Number, *, rounding_mode: str, out: Tensor | None = None) -> Tensor:
+    """Another name of div."""
+@overload
+def divide_(self: Tensor, other: Tensor | _Number) -> Tensor:
+    """Another name of div."""
+@overload
+def divide_(self: Tensor, other: Tensor | _Number, *, rounding_mode: str) -> Tensor:
+    """Another name of div."""
 def dot(self: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inner product of two vectors."""
+@overload
+def dsplit(self: Tensor, sections: _int) -> tuple[Tensor, ...]:
+    """Pieces along the third dimension."""
+@overload
+def dsplit(self: Tensor, indices: _int | Sequence[_int]) -> tuple[Tensor, ...]:
+    """Pieces along the third dimension."""
+@overload
+def dsplit(self: Tensor, *indices: _int) -> tuple[Tensor, ...]:
+    """Pieces along the third dimension."""
+def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """Tensors joined along the third dimension."""
 def elu(self: Tensor, alpha: _float = 1.0, scale: _float = 1.0, input_scale: _float = 1.0, *, out: Tensor | None = None) -> Tensor:
     """scale * self where positive, else scale * alpha * (exp(input_scale * self) - 1)."""
 def elu_(self: Tensor, alpha: _float = 1.0, scale: _float = 1.0, input_scale: _float = 1.0) -> Tensor:
@@ -383,6 +720,10 @@ def erfc(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Complementary error function."""
 def erfc_(self: Tensor) -> Tensor:
     """Complementary error function."""
+def erfinv(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Inverse of erf."""
+def erfinv_(self: Tensor) -> Tensor:
+    """Inverse of erf."""
 def exp(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """e to the power self."""
 def exp_(self: Tensor) -> Tensor:
@@ -399,6 +740,12 @@ def expand(self: Tensor, *size: _int) -> Tensor:
     """Extents of one repeated without a copy."""
 def expand_as(self: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """self expanded to other's shape."""
+@overload
+def expand_copy(self: Tensor, size: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
+    """Extents of one repeated without a copy; a copy."""
+@overload
+def expand_copy(self: Tensor, *size: _int) -> Tensor:
+    """Extents of one repeated without a copy; a copy."""
 def expm1(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """exp(self) - 1, exact for small self."""
 def expm1_(self: Tensor) -> Tensor:
@@ -421,6 +768,10 @@ def fliplr(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The order along dimension 1 reversed."""
 def flipud(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The order along dimension 0 reversed."""
+def float_power(self: Tensor, exponent: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """self to the power exponent in double precision."""
+def float_power_(self: Tensor, exponent: Tensor | _Number) -> Tensor:
+    """self to the power exponent in double precision."""
 def floor(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Rounded down."""
 def floor_(self: Tensor) -> Tensor:
@@ -445,8 +796,14 @@ def frac(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The part after the point, with self's sign."""
 def frac_(self: Tensor) -> Tensor:
     """The part after the point, with self's sign."""
+def frexp(self: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> _frexp_results:
+    """Mantissas in [1/2, 1) and exponents of 2 (int32)."""
 def gather(self: Tensor, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Tensor | None = None) -> Tensor:
     """Elements along dim at the indices given for each position."""
+def gcd(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """The greatest common divisor; 0 of two zeros."""
+def gcd_(self: Tensor, other: Tensor | _Number) -> Tensor:
+    """The greatest common divisor; 0 of two zeros."""
 def ge(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """self >= other."""
 def ge_(self: Tensor, other: Tensor | _Number) -> Tensor:
@@ -455,10 +812,28 @@ def gelu(self: Tensor, *, approximate: str = 'none', out: Tensor | None = None) 
     """x times the normal distribution function of x."""
 def gelu_(self: Tensor, *, approximate: str = 'none') -> Tensor:
     """x times the normal distribution function of x."""
+def geqrf(self: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> _geqrf_results:
+    """QR as LAPACK keeps it: R above the diagonal, reflectors below it and in tau."""
 def ger(self: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Another name of outer."""
 def glu(self: Tensor, dim: _int = -1, *, out: Tensor | None = None) -> Tensor:
     """The first half along dim times the sigmoid of the second."""
+def greater(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Another name of gt."""
+def greater_(self: Tensor, other: Tensor | _Number) -> Tensor:
+    """Another name of gt."""
+def greater_equal(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Another name of ge."""
+def greater_equal_(self: Tensor, other: Tensor | _Number) -> Tensor:
+    """Another name of ge."""
+def grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool, *, out: Tensor | None = None) -> Tensor:
+    """The input sampled at the places that a grid names; modes: bilinear, nearest, bicubic; paddings: zeros, border, reflection."""
+def grid_sampler_2d(input: Tensor, grid: Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool, *, out: Tensor | None = None) -> Tensor:
+    """The input sampled at the places that a grid names; modes: bilinear, nearest, bicubic; paddings: zeros, border, reflection."""
+def grid_sampler_3d(input: Tensor, grid: Tensor, interpolation_mode: _int, padding_mode: _int, align_corners: _bool, *, out: Tensor | None = None) -> Tensor:
+    """The input sampled at the places that a grid names; modes: bilinear, nearest, bicubic; paddings: zeros, border, reflection."""
+def group_norm(input: Tensor, num_groups: _int, weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, cudnn_enabled: _bool = True, *, out: Tensor | None = None) -> Tensor:
+    """Groups of each sample's channels with mean 0 and variance 1, scaled and shifted by channel."""
 def gt(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """self > other."""
 def gt_(self: Tensor, other: Tensor | _Number) -> Tensor:
@@ -479,12 +854,41 @@ def hardtanh(self: Tensor, min_val: _Number = -1, max_val: _Number = 1, *, out: 
     """Values limited to [min_val, max_val]; no gradient at the ends."""
 def hardtanh_(self: Tensor, min_val: _Number = -1, max_val: _Number = 1) -> Tensor:
     """Values limited to [min_val, max_val]; no gradient at the ends."""
+def heaviside(self: Tensor, values: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """0 below 0, 1 above it, values at 0."""
+def heaviside_(self: Tensor, values: Tensor | _Number) -> Tensor:
+    """0 below 0, 1 above it, values at 0."""
+def histc(self: Tensor, bins: _int = 100, min: _Number = 0, max: _Number = 0, *, out: Tensor | None = None) -> Tensor:
+    """How many elements fall into each of equal bins between min and max (the data's own, where both are equal)."""
+@overload
+def hsplit(self: Tensor, sections: _int) -> tuple[Tensor, ...]:
+    """Pieces along the second (the first, of a vector) dimension."""
+@overload
+def hsplit(self: Tensor, indices: _int | Sequence[_int]) -> tuple[Tensor, ...]:
+    """Pieces along the second (the first, of a vector) dimension."""
+@overload
+def hsplit(self: Tensor, *indices: _int) -> tuple[Tensor, ...]:
+    """Pieces along the second (the first, of a vector) dimension."""
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Tensors joined along the second dimension (the first, for vectors)."""
 def hypot(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """sqrt(self**2 + other**2) without overflow."""
 def hypot_(self: Tensor, other: Tensor | _Number) -> Tensor:
     """sqrt(self**2 + other**2) without overflow."""
+def i0(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Modified Bessel function of order 0."""
+def i0_(self: Tensor) -> Tensor:
+    """Modified Bessel function of order 0."""
+def igamma(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """The lower regularized incomplete gamma function of order self."""
+def igamma_(self: Tensor, other: Tensor | _Number) -> Tensor:
+    """The lower regularized incomplete gamma function of order self."""
+def igammac(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """The upper regularized incomplete gamma function of order self."""
+def igammac_(self: Tensor, other: Tensor | _Number) -> Tensor:
+    """The upper regularized incomplete gamma function of order self."""
+def im2col(input: Tensor, kernel_size: _int | Sequence[_int], dilation: _int | Sequence[_int] = 1, padding: _int | Sequence[_int] = 0, stride: _int | Sequence[_int] = 1, *, out: Tensor | None = None) -> Tensor:
+    """The windows of images as columns: (N, C * kernel elements, windows)."""
 def imag(self: Tensor) -> Tensor:
     """The imaginary part, as a view."""
 def index(self: Tensor, indices: Sequence[Tensor | None], *, out: Tensor | None = None) -> Tensor:
@@ -497,24 +901,49 @@ def index_copy(self: Tensor, dim: _int, index: Tensor, source: Tensor, *, out: T
     """Slices of dim at a vector of indices replaced by source's."""
 def index_copy_(self: Tensor, dim: _int, index: Tensor, source: Tensor) -> Tensor:
     """Slices of dim at a vector of indices replaced by source's."""
+@overload
 def index_fill(self: Tensor, dim: _int, index: Tensor, value: _Number, *, out: Tensor | None = None) -> Tensor:
     """Slices of dim at a vector of indices filled with a number."""
+@overload
+def index_fill(self: Tensor, dim: _int, index: Tensor, value: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Slices of dim at a vector of indices filled with the value of a zero-dim tensor."""
+@overload
 def index_fill_(self: Tensor, dim: _int, index: Tensor, value: _Number) -> Tensor:
     """Slices of dim at a vector of indices filled with a number."""
+@overload
+def index_fill_(self: Tensor, dim: _int, index: Tensor, value: Tensor) -> Tensor:
+    """Slices of dim at a vector of indices filled with the value of a zero-dim tensor."""
 def index_put(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Values written (or added) at index tensors; added duplicates add up."""
 def index_put_(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: _bool = False) -> Tensor:
     """Values written (or added) at index tensors; added duplicates add up."""
+def index_reduce(self: Tensor, dim: _int, index: Tensor, source: Tensor, reduce: str, *, include_self: _bool = True, out: Tensor | None = None) -> Tensor:
+    """Slices combined into dim at a vector of indices: prod, mean, amax or amin."""
+def index_reduce_(self: Tensor, dim: _int, index: Tensor, source: Tensor, reduce: str, *, include_self: _bool = True) -> Tensor:
+    """Slices combined into dim at a vector of indices: prod, mean, amax or amin."""
 def index_select(self: Tensor, dim: _int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Slices of dim at a vector of indices."""
 def inner(self: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Products summed over the last dimension of both."""
+def instance_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, use_input_stats: _bool, momentum: _float, eps: _float, cudnn_enabled: _bool = True, *, out: Tensor | None = None) -> Tensor:
+    """Each sample's channels with mean 0 and variance 1, scaled and shifted."""
+def inverse(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Another name of linalg_inv."""
 def isclose(self: Tensor, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """Where |self - other| <= atol + rtol * |other|, or both are equal."""
 def isfinite(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """True for a finite number."""
 def isfinite_(self: Tensor) -> Tensor:
     """True for a finite number."""
+@overload
+def isin(elements: Tensor, test_elements: Tensor, *, assume_unique: _bool = False, invert: _bool = False, out: Tensor | None = None) -> Tensor:
+    """Which elements are among the test elements."""
+@overload
+def isin(elements: Tensor, test_element: _Number, *, assume_unique: _bool = False, invert: _bool = False, out: Tensor | None = None) -> Tensor:
+    """Which elements are the given number."""
+@overload
+def isin(element: _Number, test_elements: Tensor, *, assume_unique: _bool = False, invert: _bool = False, out: Tensor | None = None) -> Tensor:
+    """Whether a number is among the test elements."""
 def isinf(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """True for an infinity."""
 def isinf_(self: Tensor) -> Tensor:
@@ -523,16 +952,34 @@ def isnan(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """True for NaN."""
 def isnan_(self: Tensor) -> Tensor:
     """True for NaN."""
+def isneginf(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """True for negative infinity."""
+def isneginf_(self: Tensor) -> Tensor:
+    """True for negative infinity."""
+def isposinf(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """True for positive infinity."""
+def isposinf_(self: Tensor) -> Tensor:
+    """True for positive infinity."""
 def isreal(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """True where the imaginary part is 0."""
 def isreal_(self: Tensor) -> Tensor:
     """True where the imaginary part is 0."""
+def istft(self: Tensor, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, normalized: _bool = False, onesided: _bool | None = None, length: _int | None = None, return_complex: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """The signal whose overlapping frames have these Fourier transforms, by least squares."""
 def kron(self: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The Kronecker product."""
 def kthvalue(self: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False, *, out: tuple[Tensor, Tensor] | None = None) -> _kthvalue_results:
     """The k-th smallest value along dim and where it is."""
-def layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, *, out: Tensor | None = None) -> Tensor:
+def layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Tensor | None = None, bias: Tensor | None = None, eps: _float = 1e-05, cudnn_enable: _bool = True, *, out: Tensor | None = None) -> Tensor:
     """Rows with mean 0 and variance 1, scaled and shifted by element."""
+def lcm(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """The least common multiple; 0 of zero."""
+def lcm_(self: Tensor, other: Tensor | _Number) -> Tensor:
+    """The least common multiple; 0 of zero."""
+def ldexp(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """self * 2 ** other."""
+def ldexp_(self: Tensor, other: Tensor | _Number) -> Tensor:
+    """self * 2 ** other."""
 def le(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """self <= other."""
 def le_(self: Tensor, other: Tensor | _Number) -> Tensor:
@@ -545,6 +992,18 @@ def lerp(self: Tensor, end: Tensor | _Number, weight: Tensor | _Number, *, out: 
     """self + weight * (end - self)."""
 def lerp_(self: Tensor, end: Tensor | _Number, weight: Tensor | _Number) -> Tensor:
     """self + weight * (end - self)."""
+def less(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Another name of lt."""
+def less_(self: Tensor, other: Tensor | _Number) -> Tensor:
+    """Another name of lt."""
+def less_equal(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Another name of le."""
+def less_equal_(self: Tensor, other: Tensor | _Number) -> Tensor:
+    """Another name of le."""
+def lgamma(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Logarithm of the magnitude of the gamma function."""
+def lgamma_(self: Tensor) -> Tensor:
+    """Logarithm of the magnitude of the gamma function."""
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
     """input @ weight.T + bias."""
 def log(self: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -569,8 +1028,14 @@ def logaddexp(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = Non
     """log(exp(self) + exp(other)) without overflow."""
 def logaddexp_(self: Tensor, other: Tensor | _Number) -> Tensor:
     """log(exp(self) + exp(other)) without overflow."""
+def logaddexp2(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """log2(2 ** self + 2 ** other) without overflow."""
+def logaddexp2_(self: Tensor, other: Tensor | _Number) -> Tensor:
+    """log2(2 ** self + 2 ** other) without overflow."""
 def logcumsumexp(self: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
     """log(cumsum(exp(self))) without overflow."""
+def logdet(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The logarithm of the determinant; NaN if that is negative, -inf if it is 0."""
 def logical_and(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """True where both are nonzero."""
 def logical_and_(self: Tensor, other: Tensor | _Number) -> Tensor:
@@ -587,6 +1052,10 @@ def logical_xor(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = N
     """True where exactly one is nonzero."""
 def logical_xor_(self: Tensor, other: Tensor | _Number) -> Tensor:
     """True where exactly one is nonzero."""
+def logit(self: Tensor, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
+    """Inverse of sigmoid; self is limited to [eps, 1 - eps] where eps is given."""
+def logit_(self: Tensor, eps: _float | None = None) -> Tensor:
+    """Inverse of sigmoid; self is limited to [eps, 1 - eps] where eps is given."""
 def logsigmoid(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """log(sigmoid(self)) without overflow."""
 def logsigmoid_(self: Tensor) -> Tensor:
@@ -597,6 +1066,10 @@ def lt(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> T
     """self < other."""
 def lt_(self: Tensor, other: Tensor | _Number) -> Tensor:
     """self < other."""
+def lu_solve(self: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The older name of linalg.lu_solve."""
+def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: _bool = True, unpack_pivots: _bool = True, *, out: tuple[Tensor, Tensor, Tensor] | None = None) -> _lu_unpack_results:
+    """P, L and U from what lu_factor gives."""
 def masked_fill(self: Tensor, mask: Tensor | _Number, value: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """value where mask is true, else self."""
 def masked_fill_(self: Tensor, mask: Tensor | _Number, value: Tensor | _Number) -> Tensor:
@@ -609,15 +1082,19 @@ def masked_select(self: Tensor, mask: Tensor, *, out: Tensor | None = None) -> T
     """The elements where mask is true, as a vector."""
 def matmul(self: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of matrices, vectors or batches of them, with NumPy's rules."""
-@overload
-def max(self: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The larger value; NaN if either is NaN."""
+def matrix_exp(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The exponential of square matrices."""
+def matrix_power(self: Tensor, n: _int, *, out: Tensor | None = None) -> Tensor:
+    """The n-th power of square matrices, the inverse's for negative n."""
 @overload
 def max(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Largest value; NaN if there is one."""
 @overload
 def max(self: Tensor, dim: _int, keepdim: _bool = False, *, out: tuple[Tensor, Tensor] | None = None) -> _max_results:
     """Largest value of each row and its first index."""
+@overload
+def max(self: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The larger value; NaN if either is NaN."""
 def max_pool1d(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """The largest element of each 1-d window."""
 def max_pool1d_with_indices(input: Tensor, kernel_size: _int | Sequence[_int], stride: _int | Sequence[_int] | None = None, padding: _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, ceil_mode: _bool = False, *, out: tuple[Tensor, Tensor] | None = None) -> _max_pool1d_with_indices_results:
@@ -643,14 +1120,14 @@ def median(self: Tensor, dim: _int, keepdim: _bool = False, *, out: tuple[Tensor
 def median(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The lower of the middle values; NaN if there is one."""
 @overload
-def min(self: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The smaller value; NaN if either is NaN."""
-@overload
 def min(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Smallest value; NaN if there is one."""
 @overload
 def min(self: Tensor, dim: _int, keepdim: _bool = False, *, out: tuple[Tensor, Tensor] | None = None) -> _min_results:
     """Smallest value of each row and its first index."""
+@overload
+def min(self: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The smaller value; NaN if either is NaN."""
 def minimum(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """The smaller value; NaN if either is NaN."""
 def minimum_(self: Tensor, other: Tensor | _Number) -> Tensor:
@@ -661,22 +1138,58 @@ def mish_(self: Tensor) -> Tensor:
     """self * tanh(softplus(self))."""
 def mm(self: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of two matrices."""
+def mode(self: Tensor, dim: _int = -1, keepdim: _bool = False, *, out: tuple[Tensor, Tensor] | None = None) -> _mode_results:
+    """The value that occurs most often along dim, the smallest of several, and its last place."""
+def moveaxis(self: Tensor, source: _int | Sequence[_int], destination: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
+    """Another name of movedim."""
 def movedim(self: Tensor, source: _int | Sequence[_int], destination: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
     """Dimensions moved to other places, the rest in order."""
+def msort(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Values in order along the first dimension."""
 def mul(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """self * other."""
 def mul_(self: Tensor, other: Tensor | _Number) -> Tensor:
     """self * other."""
+def multiply(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Another name of mul."""
+def multiply_(self: Tensor, other: Tensor | _Number) -> Tensor:
+    """Another name of mul."""
 def mv(self: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Product of a matrix and a vector."""
+def mvlgamma(self: Tensor, p: _int, *, out: Tensor | None = None) -> Tensor:
+    """Logarithm of the multivariate gamma function of dimension p."""
+def mvlgamma_(self: Tensor, p: _int) -> Tensor:
+    """Logarithm of the multivariate gamma function of dimension p."""
 def nan_to_num(self: Tensor, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None, *, out: Tensor | None = None) -> Tensor:
+    """NaN replaced by 0, infinities by the dtype's largest numbers, or by the given ones."""
+def nan_to_num_(self: Tensor, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
     """NaN replaced by 0, infinities by the dtype's largest numbers, or by the given ones."""
 def nanmean(self: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
     """Mean of the elements that are not NaN."""
+@overload
+def nanmedian(self: Tensor, dim: _int, keepdim: _bool = False, *, out: tuple[Tensor, Tensor] | None = None) -> _nanmedian_results:
+    """The lower of the middle values that are not NaN along dim, and where it is."""
+@overload
+def nanmedian(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The lower of the middle values that are not NaN."""
+@overload
+def nanquantile(self: Tensor, q: Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: str = 'linear', out: Tensor | None = None) -> Tensor:
+    """The values below which the given parts of the elements that are not NaN lie."""
+@overload
+def nanquantile(self: Tensor, q: _float, dim: _int | None = None, keepdim: _bool = False, *, interpolation: str = 'linear', out: Tensor | None = None) -> Tensor:
+    """The values below which the given parts of the elements that are not NaN lie."""
 def nansum(self: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
     """Sum of the elements that are not NaN."""
 def narrow(self: Tensor, dim: _int, start: _int, length: _int, *, out: Tensor | None = None) -> Tensor:
     """A range of a dimension by start and length."""
+def narrow_copy(self: Tensor, dim: _int, start: _int, length: _int, *, out: Tensor | None = None) -> Tensor:
+    """A range of a dimension by start and length; a copy."""
+def native_batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: _bool, momentum: _float, eps: _float, *, out: tuple[Tensor, Tensor, Tensor] | None = None) -> _native_batch_norm_results:
+    """batch_norm, with the statistics that it used in training."""
+def native_group_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, N: _int, C: _int, HxW: _int, group: _int, eps: _float, *, out: tuple[Tensor, Tensor, Tensor] | None = None) -> _native_group_norm_results:
+    """group_norm, with the statistics of the groups."""
+def native_layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Tensor | None, bias: Tensor | None, eps: _float, *, out: tuple[Tensor, Tensor, Tensor] | None = None) -> _native_layer_norm_results:
+    """layer_norm, with the statistics of the rows."""
 def ne(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """self != other."""
 def ne_(self: Tensor, other: Tensor | _Number) -> Tensor:
@@ -685,24 +1198,60 @@ def neg(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """-self."""
 def neg_(self: Tensor) -> Tensor:
     """-self."""
+def negative(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Another name of neg."""
+def negative_(self: Tensor) -> Tensor:
+    """Another name of neg."""
+def nextafter(self: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The next number that the dtype holds from self towards other."""
 @overload
 def nonzero(self: Tensor, *, as_tuple: _bool) -> tuple[Tensor, ...]:
     """The coordinates of nonzero elements, one tensor a dimension."""
 @overload
 def nonzero(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The coordinates of nonzero elements, one row each."""
+def nonzero_static(self: Tensor, *, size: _int, fill_value: _int = -1, out: Tensor | None = None) -> Tensor:
+    """The coordinates of the first nonzero elements, as many as size says, the rest filled: no wait for the device."""
 def norm(self: Tensor, p: Any = 2, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
     """The norm of order p (2 where p is 'fro' or None) of all elements, or along dim."""
+def norm_except_dim(v: Tensor, pow: _int = 2, dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
+    """The norm over all dimensions but one; over all of them for dim -1."""
+def not_equal(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Another name of ne."""
+def not_equal_(self: Tensor, other: Tensor | _Number) -> Tensor:
+    """Another name of ne."""
+def orgqr(self: Tensor, input2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Another name of linalg.householder_product."""
+def ormqr(self: Tensor, input2: Tensor, input3: Tensor, left: _bool = True, transpose: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """A product of reflectors, such as geqrf gives, times input3 or input3 times it."""
 def outer(self: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Outer product of two vectors."""
+def pairwise_distance(x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """The p-norm of x1 - x2 + eps over the last dimension."""
+def pdist(self: Tensor, p: _float = 2.0, *, out: Tensor | None = None) -> Tensor:
+    """The distances of all pairs of different rows, (0, 1), (0, 2), ..."""
 @overload
 def permute(self: Tensor, dims: _int | Sequence[_int]) -> Tensor:
     """Dimensions in another order."""
 @overload
 def permute(self: Tensor, *dims: _int) -> Tensor:
     """Dimensions in another order."""
+@overload
+def permute_copy(self: Tensor, dims: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
+    """Dimensions in another order; a copy."""
+@overload
+def permute_copy(self: Tensor, *dims: _int) -> Tensor:
+    """Dimensions in another order; a copy."""
+def pinverse(self: Tensor, rcond: _float = 1e-15, *, out: Tensor | None = None) -> Tensor:
+    """The older name of linalg.pinv."""
+def pixel_shuffle(input: Tensor, upscale_factor: _int, *, out: Tensor | None = None) -> Tensor:
+    """(.., C * r * r, H, W) as (.., C, H * r, W * r): each group of channels is a square of pixels."""
+def pixel_unshuffle(input: Tensor, downscale_factor: _int, *, out: Tensor | None = None) -> Tensor:
+    """(.., C, H * r, W * r) as (.., C * r * r, H, W): the inverse of pixel_shuffle."""
 def polar(abs: Tensor | _Number, angle: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """Complex numbers with these magnitudes and angles."""
+def polygamma(n: _int, self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The n-th derivative of digamma."""
 def positive(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """self."""
 def pow(self: Tensor, exponent: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
@@ -713,6 +1262,22 @@ def prelu(self: Tensor, weight: Tensor, *, out: Tensor | None = None) -> Tensor:
     """self where positive, else weight * self, with one weight or one a channel (dimension 1)."""
 def prod(self: Tensor, dim: _int | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
     """Product of elements."""
+def put(self: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """Elements written (or added) by their place in the flattened tensor."""
+def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
+    """Elements written (or added) by their place in the flattened tensor."""
+def qr(self: Tensor, some: _bool = True, *, out: tuple[Tensor, Tensor] | None = None) -> _qr_results:
+    """The older name of linalg.qr."""
+@overload
+def quantile(self: Tensor, q: Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: str = 'linear', out: Tensor | None = None) -> Tensor:
+    """The values below which the given parts of the elements (of each row along dim) lie."""
+@overload
+def quantile(self: Tensor, q: _float, dim: _int | None = None, keepdim: _bool = False, *, interpolation: str = 'linear', out: Tensor | None = None) -> Tensor:
+    """The values below which the given parts of the elements (of each row along dim) lie."""
+def rad2deg(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Radians as degrees."""
+def ravel(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """A vector of all elements; a view where they are contiguous."""
 def real(self: Tensor) -> Tensor:
     """The real part, as a view; a real tensor itself."""
 def reciprocal(self: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -727,6 +1292,10 @@ def remainder(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = Non
     """Remainder with the divisor's sign."""
 def remainder_(self: Tensor, other: Tensor | _Number) -> Tensor:
     """Remainder with the divisor's sign."""
+def renorm(self: Tensor, p: _Number, dim: _int, maxnorm: _Number, *, out: Tensor | None = None) -> Tensor:
+    """Slices of dim whose p-norm exceeds maxnorm scaled down to it."""
+def renorm_(self: Tensor, p: _Number, dim: _int, maxnorm: _Number) -> Tensor:
+    """Slices of dim whose p-norm exceeds maxnorm scaled down to it."""
 @overload
 def repeat(self: Tensor, repeats: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
     """Copies of the whole side by side along each dimension."""
@@ -743,12 +1312,22 @@ def reshape(self: Tensor, *shape: _int) -> Tensor:
     """The same elements in another shape; a view where possible."""
 def reshape_as(self: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """self reshaped to other's shape."""
+def resolve_conj(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """self: tensors keep no pending conjugation."""
+def resolve_neg(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """self: tensors keep no pending sign."""
+def rms_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Tensor | None = None, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
+    """Rows divided by their root mean square, scaled."""
 def roll(self: Tensor, shifts: _int | Sequence[_int], dims: _int | Sequence[_int] = (), *, out: Tensor | None = None) -> Tensor:
     """Elements moved along dims, those pushed out coming back at the front."""
+def rot90(self: Tensor, k: _int = 1, dims: _int | Sequence[_int] = (0, 1), *, out: Tensor | None = None) -> Tensor:
+    """Rotated by 90 degrees k times, from the first of dims towards the second."""
 def round(self: Tensor, *, decimals: _int = 0, out: Tensor | None = None) -> Tensor:
     """Rounded to the nearest, halves to even."""
 def round_(self: Tensor, *, decimals: _int = 0) -> Tensor:
     """Rounded to the nearest, halves to even."""
+def row_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """Another name of vstack."""
 def rsqrt(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """1 / sqrt(self)."""
 def rsqrt_(self: Tensor) -> Tensor:
@@ -764,21 +1343,51 @@ def scatter(self: Tensor, dim: _int, index: Tensor, src: Tensor, *, out: Tensor 
 def scatter(self: Tensor, dim: _int, index: Tensor, value: _Number, *, out: Tensor | None = None) -> Tensor:
     """One value written along dim at the given indices."""
 @overload
+def scatter(self: Tensor, dim: _int, index: Tensor, src: Tensor, *, reduce: str, out: Tensor | None = None) -> Tensor:
+    """Values added or multiplied along dim at the indices given for each position."""
+@overload
+def scatter(self: Tensor, dim: _int, index: Tensor, value: _Number, *, reduce: str, out: Tensor | None = None) -> Tensor:
+    """One value added or multiplied along dim at the given indices."""
+@overload
 def scatter_(self: Tensor, dim: _int, index: Tensor, src: Tensor) -> Tensor:
     """Values written along dim at the indices given for each position."""
 @overload
 def scatter_(self: Tensor, dim: _int, index: Tensor, value: _Number) -> Tensor:
     """One value written along dim at the given indices."""
+@overload
+def scatter_(self: Tensor, dim: _int, index: Tensor, src: Tensor, *, reduce: str) -> Tensor:
+    """Values added or multiplied along dim at the indices given for each position."""
+@overload
+def scatter_(self: Tensor, dim: _int, index: Tensor, value: _Number, *, reduce: str) -> Tensor:
+    """One value added or multiplied along dim at the given indices."""
 def scatter_add(self: Tensor, dim: _int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Values added along dim at the indices given for each position."""
 def scatter_add_(self: Tensor, dim: _int, index: Tensor, src: Tensor) -> Tensor:
     """Values added along dim at the indices given for each position."""
+def scatter_reduce(self: Tensor, dim: _int, index: Tensor, src: Tensor, reduce: str, *, include_self: _bool = True, out: Tensor | None = None) -> Tensor:
+    """Values combined along dim at the indices given for each position: sum, prod, mean, amax or amin."""
+def scatter_reduce_(self: Tensor, dim: _int, index: Tensor, src: Tensor, reduce: str, *, include_self: _bool = True) -> Tensor:
+    """Values combined along dim at the indices given for each position: sum, prod, mean, amax or amin."""
+@overload
+def searchsorted(sorted_sequence: Tensor, input: Tensor, *, out_int32: _bool = False, right: _bool = False, side: str | None = None, sorter: Tensor | None = None, out: Tensor | None = None) -> Tensor:
+    """Where values would be inserted into a sorted sequence (along its last dimension) to keep its order."""
+@overload
+def searchsorted(sorted_sequence: Tensor, input: _Number, *, out_int32: _bool = False, right: _bool = False, side: str | None = None, sorter: Tensor | None = None, out: Tensor | None = None) -> Tensor:
+    """Where one value would be inserted."""
 def select(self: Tensor, dim: _int, index: _int) -> Tensor:
     """One index of a dimension."""
+def select_copy(self: Tensor, dim: _int, index: _int, *, out: Tensor | None = None) -> Tensor:
+    """One index of a dimension; a copy."""
+def select_scatter(self: Tensor, src: Tensor, dim: _int, index: _int, *, out: Tensor | None = None) -> Tensor:
+    """A copy with src at one index of a dimension."""
 def selu(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """ELU with the scales that keep mean 0 and variance 1 from layer to layer."""
 def selu_(self: Tensor) -> Tensor:
     """ELU with the scales that keep mean 0 and variance 1 from layer to layer."""
+def sgn(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """self / abs(self), and 0 at 0: the sign of a real number, the direction of a complex one."""
+def sgn_(self: Tensor) -> Tensor:
+    """self / abs(self), and 0 at 0: the sign of a real number, the direction of a complex one."""
 def sigmoid(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """1 / (1 + exp(-self))."""
 def sigmoid_(self: Tensor) -> Tensor:
@@ -799,12 +1408,22 @@ def sin(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sine."""
 def sin_(self: Tensor) -> Tensor:
     """Sine."""
+def sinc(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """sin(pi self) / (pi self), and 1 at 0."""
+def sinc_(self: Tensor) -> Tensor:
+    """sin(pi self) / (pi self), and 1 at 0."""
 def sinh(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Hyperbolic sine."""
 def sinh_(self: Tensor) -> Tensor:
     """Hyperbolic sine."""
 def slice(self: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1) -> Tensor:
     """A range of a dimension."""
+def slice_copy(self: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1, *, out: Tensor | None = None) -> Tensor:
+    """A range of a dimension; a copy."""
+def slice_scatter(self: Tensor, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1, *, out: Tensor | None = None) -> Tensor:
+    """A copy with src in a range of a dimension."""
+def slogdet(self: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> _slogdet_results:
+    """The sign, and the logarithm of the magnitude, of the determinant."""
 def softmax(self: Tensor, dim: _int, dtype: DType | type | None = None, *, out: Tensor | None = None) -> Tensor:
     """exp(self) normalised to sum 1 along dim."""
 def softplus(self: Tensor, beta: _float = 1.0, threshold: _float = 20.0, *, out: Tensor | None = None) -> Tensor:
@@ -823,6 +1442,8 @@ def split(self: Tensor, split_size: _int | Sequence[_int], dim: _int = 0) -> tup
     """Pieces of one size (the last may be smaller) or of given sizes."""
 def split_with_sizes(self: Tensor, split_sizes: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
     """Pieces of given sizes, as a tuple of views."""
+def split_with_sizes_copy(self: Tensor, split_sizes: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
+    """Pieces of given sizes, as a tuple of views; a copy."""
 def sqrt(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Square root."""
 def sqrt_(self: Tensor) -> Tensor:
@@ -837,6 +1458,12 @@ def squeeze(self: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
 @overload
 def squeeze(self: Tensor, *dim: _int) -> Tensor:
     """Dimensions of extent one removed."""
+@overload
+def squeeze_copy(self: Tensor, dim: _int | Sequence[_int] | None = None, *, out: Tensor | None = None) -> Tensor:
+    """Dimensions of extent one removed; a copy."""
+@overload
+def squeeze_copy(self: Tensor, *dim: _int) -> Tensor:
+    """Dimensions of extent one removed; a copy."""
 def stack(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """Tensors joined along a new dimension."""
 @overload
@@ -858,6 +1485,14 @@ def std_mean(self: Tensor, dim: _int | Sequence[_int] | None = None, *, correcti
 def std_mean(self: Tensor, *dim: _int) -> _std_mean_results:
     """Standard deviation with Bessel's correction (or another one), and the mean."""
 @overload
+def std_mean(self: Tensor, dim: _int | Sequence[_int] | None, unbiased: _bool = True, keepdim: _bool = False, *, out: tuple[Tensor, Tensor] | None = None) -> _std_mean_results:
+    """Standard deviation with Bessel's correction (or another one), and the mean."""
+@overload
+def std_mean(self: Tensor, unbiased: _bool = True, *, out: tuple[Tensor, Tensor] | None = None) -> _std_mean_results:
+    """Standard deviation with Bessel's correction (or another one), and the mean."""
+def stft(self: Tensor, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, pad_mode: str = 'reflect', normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None, align_to_window: _bool | None = None, *, out: Tensor | None = None) -> Tensor:
+    """Fourier transforms of overlapping frames of a signal: frequencies by frames."""
+@overload
 def sub(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """self - other."""
 @overload
@@ -869,14 +1504,30 @@ def sub_(self: Tensor, other: Tensor | _Number) -> Tensor:
 @overload
 def sub_(self: Tensor, other: Tensor | _Number, *, alpha: _Number) -> Tensor:
     """self - alpha * other."""
+@overload
+def subtract(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Another name of sub."""
+@overload
+def subtract(self: Tensor, other: Tensor | _Number, *, alpha: _Number, out: Tensor | None = None) -> Tensor:
+    """Another name of sub."""
+@overload
+def subtract_(self: Tensor, other: Tensor | _Number) -> Tensor:
+    """Another name of sub."""
+@overload
+def subtract_(self: Tensor, other: Tensor | _Number, *, alpha: _Number) -> Tensor:
+    """Another name of sub."""
 def sum(self: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
     """Sum of elements."""
+def svd(self: Tensor, some: _bool = True, compute_uv: _bool = True, *, out: tuple[Tensor, Tensor, Tensor] | None = None) -> _svd_results:
+    """The older name of linalg.svd; gives V instead of its conjugate transpose."""
 def swapaxes(self: Tensor, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
     """Another name of transpose."""
 def swapdims(self: Tensor, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
     """Another name of transpose."""
 def t(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The transpose of a matrix."""
+def t_copy(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The transpose of a matrix; a copy."""
 def take(self: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Elements by their place in the flattened tensor."""
 def take_along_dim(self: Tensor, indices: Tensor, dim: _int | None = None, *, out: Tensor | None = None) -> Tensor:
@@ -893,6 +1544,12 @@ def tanhshrink(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """self - tanh(self)."""
 def tanhshrink_(self: Tensor) -> Tensor:
     """self - tanh(self)."""
+@overload
+def tensor_split(self: Tensor, sections: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+    """So many pieces, the first ones one longer where the dimension does not divide."""
+@overload
+def tensor_split(self: Tensor, indices: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
+    """Pieces that end at the given indices."""
 def tensordot(self: Tensor, other: Tensor, dims: Any = 2, *, out: Tensor | None = None) -> Tensor:
     """The products of all elements, summed over pairs of dimensions."""
 def threshold(self: Tensor, threshold: _Number, value: _Number, *, out: Tensor | None = None) -> Tensor:
@@ -911,6 +1568,22 @@ def trace(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Sum of a matrix's diagonal."""
 def transpose(self: Tensor, dim0: _int, dim1: _int) -> Tensor:
     """Two dimensions swapped."""
+def transpose_copy(self: Tensor, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
+    """Two dimensions swapped; a copy."""
+@overload
+def trapezoid(y: Tensor, x: Tensor, *, dim: _int = -1, out: Tensor | None = None) -> Tensor:
+    """The integral over points along dim, by the trapezoidal rule."""
+@overload
+def trapezoid(y: Tensor, *, dx: _Number = 1, dim: _int = -1, out: Tensor | None = None) -> Tensor:
+    """The integral over points dx apart along dim, by the trapezoidal rule."""
+@overload
+def trapz(y: Tensor, x: Tensor, *, dim: _int = -1, out: Tensor | None = None) -> Tensor:
+    """The integral over points along dim, by the trapezoidal rule."""
+@overload
+def trapz(y: Tensor, *, dx: _Number = 1, dim: _int = -1, out: Tensor | None = None) -> Tensor:
+    """The integral over points dx apart along dim, by the trapezoidal rule."""
+def triangular_solve(self: Tensor, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False, *, out: tuple[Tensor, Tensor] | None = None) -> _triangular_solve_results:
+    """The older name of linalg.solve_triangular."""
 def tril(self: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """The lower triangle; the rest is 0."""
 def tril_(self: Tensor, diagonal: _int = 0) -> Tensor:
@@ -919,18 +1592,36 @@ def triu(self: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tens
     """The upper triangle; the rest is 0."""
 def triu_(self: Tensor, diagonal: _int = 0) -> Tensor:
     """The upper triangle; the rest is 0."""
+def true_divide(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """Another name of div."""
+def true_divide_(self: Tensor, other: Tensor | _Number) -> Tensor:
+    """Another name of div."""
 def trunc(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Rounded towards zero."""
 def trunc_(self: Tensor) -> Tensor:
     """Rounded towards zero."""
 def unbind(self: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
     """Every index of a dimension, as a tuple of views."""
+def unbind_copy(self: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
+    """Every index of a dimension, as a tuple of views; a copy."""
 def unflatten(self: Tensor, dim: _int, sizes: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
     """One dimension split into several."""
 def unfold(self: Tensor, dimension: _int, size: _int, step: _int) -> Tensor:
     """Sliding windows of a dimension, as a new last dimension."""
+def unfold_copy(self: Tensor, dimension: _int, size: _int, step: _int, *, out: Tensor | None = None) -> Tensor:
+    """Sliding windows of a dimension, as a new last dimension; a copy."""
+def unsafe_chunk(self: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+    """chunk without its checks on later writes."""
+def unsafe_split(self: Tensor, split_size: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+    """split without its checks on later writes."""
+def unsafe_split_with_sizes(self: Tensor, split_sizes: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
+    """split_with_sizes without its checks on later writes."""
 def unsqueeze(self: Tensor, dim: _int) -> Tensor:
     """A dimension of extent one inserted."""
+def unsqueeze_copy(self: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
+    """A dimension of extent one inserted; a copy."""
+def vander(x: Tensor, N: _int | None = None, increasing: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """Powers of a vector's elements as rows: a Vandermonde matrix."""
 @overload
 def var(self: Tensor, dim: _int | Sequence[_int] | None = None, *, correction: _Number | None = 1, keepdim: _bool = False, out: Tensor | None = None) -> Tensor:
     """Variance with Bessel's correction (or another one)."""
@@ -949,6 +1640,12 @@ def var_mean(self: Tensor, dim: _int | Sequence[_int] | None = None, *, correcti
 @overload
 def var_mean(self: Tensor, *dim: _int) -> _var_mean_results:
     """Variance with Bessel's correction (or another one), and the mean."""
+@overload
+def var_mean(self: Tensor, dim: _int | Sequence[_int] | None, unbiased: _bool = True, keepdim: _bool = False, *, out: tuple[Tensor, Tensor] | None = None) -> _var_mean_results:
+    """Variance with Bessel's correction (or another one), and the mean."""
+@overload
+def var_mean(self: Tensor, unbiased: _bool = True, *, out: tuple[Tensor, Tensor] | None = None) -> _var_mean_results:
+    """Variance with Bessel's correction (or another one), and the mean."""
 def vdot(self: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Inner product of two vectors, the first one conjugated."""
 @overload
@@ -964,8 +1661,27 @@ def view_as(self: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     """self viewed in other's shape."""
 def view_as_complex(self: Tensor) -> Tensor:
     """The last dimension's pairs as complex numbers, as a view."""
+def view_as_complex_copy(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The last dimension's pairs as complex numbers, as a view; a copy."""
 def view_as_real(self: Tensor) -> Tensor:
     """Real and imaginary parts along a new last dimension, as a view."""
+def view_as_real_copy(self: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Real and imaginary parts along a new last dimension, as a view; a copy."""
+@overload
+def view_copy(self: Tensor, size: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
+    """The same elements in another shape, without a copy; a copy."""
+@overload
+def view_copy(self: Tensor, *size: _int) -> Tensor:
+    """The same elements in another shape, without a copy; a copy."""
+@overload
+def vsplit(self: Tensor, sections: _int) -> tuple[Tensor, ...]:
+    """Pieces along the first dimension."""
+@overload
+def vsplit(self: Tensor, indices: _int | Sequence[_int]) -> tuple[Tensor, ...]:
+    """Pieces along the first dimension."""
+@overload
+def vsplit(self: Tensor, *indices: _int) -> tuple[Tensor, ...]:
+    """Pieces along the first dimension."""
 def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Tensors (vectors as rows) joined along the first dimension."""
 @overload
@@ -974,6 +1690,10 @@ def where(condition: Tensor | _Number, self: Tensor, other: Tensor | _Number, *,
 @overload
 def where(condition: Tensor) -> tuple[Tensor, ...]:
     """The coordinates where condition is true, one tensor a dimension."""
+def xlogy(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+    """self * log(other), and 0 where self is 0."""
+def xlogy_(self: Tensor, other: Tensor | _Number) -> Tensor:
+    """self * log(other), and 0 where self is 0."""
 def zero(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Every element replaced by zero."""
 def zero_(self: Tensor) -> Tensor:

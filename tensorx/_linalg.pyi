@@ -28,6 +28,42 @@ class _min_results(NamedTuple):
     values: Tensor
     indices: Tensor
 
+class __norm_results(NamedTuple):
+    out: Tensor
+    mean: Tensor
+    rstd: Tensor
+    var: Tensor
+
+class __norm_backward_results(NamedTuple):
+    out: Tensor
+    along: Tensor
+    plain: Tensor
+
+class __rms_results(NamedTuple):
+    out: Tensor
+    rstd: Tensor
+
+class _native_batch_norm_results(NamedTuple):
+    out: Tensor
+    mean: Tensor
+    rstd: Tensor
+
+class _linalg_solve_ex_results(NamedTuple):
+    result: Tensor
+    info: Tensor
+
+class _linalg_inv_ex_results(NamedTuple):
+    inverse: Tensor
+    info: Tensor
+
+class _slogdet_results(NamedTuple):
+    sign: Tensor
+    logabsdet: Tensor
+
+class _linalg_slogdet_results(NamedTuple):
+    sign: Tensor
+    logabsdet: Tensor
+
 class _cummax_results(NamedTuple):
     values: Tensor
     indices: Tensor
@@ -41,34 +77,6 @@ class _sort_results(NamedTuple):
     indices: Tensor
 
 class _topk_results(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class __max_pool_results(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class _max_pool1d_with_indices_results(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class _adaptive_max_pool1d_results(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class _max_pool2d_with_indices_results(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class _adaptive_max_pool2d_results(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class _max_pool3d_with_indices_results(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class _adaptive_max_pool3d_results(NamedTuple):
     values: Tensor
     indices: Tensor
 
@@ -92,7 +100,261 @@ class _kthvalue_results(NamedTuple):
     values: Tensor
     indices: Tensor
 
+class __cosine_results(NamedTuple):
+    cos: Tensor
+    norm1: Tensor
+    norm2: Tensor
+
+class __cross_entropy_results(NamedTuple):
+    loss: Tensor
+    scale: Tensor
+    label: Tensor
+
+class __weighted_mean_results(NamedTuple):
+    mean: Tensor
+    total: Tensor
+
+class _linalg_cholesky_ex_results(NamedTuple):
+    L: Tensor
+    info: Tensor
+
+class _triangular_solve_results(NamedTuple):
+    solution: Tensor
+    cloned_coefficient: Tensor
+
+class _linalg_lu_factor_ex_results(NamedTuple):
+    LU: Tensor
+    pivots: Tensor
+    info: Tensor
+
+class _linalg_lu_factor_results(NamedTuple):
+    LU: Tensor
+    pivots: Tensor
+
+class _lu_unpack_results(NamedTuple):
+    P: Tensor
+    L: Tensor
+    U: Tensor
+
+class _linalg_lu_results(NamedTuple):
+    P: Tensor
+    L: Tensor
+    U: Tensor
+
+class _linalg_qr_results(NamedTuple):
+    Q: Tensor
+    R: Tensor
+
+class _qr_results(NamedTuple):
+    Q: Tensor
+    R: Tensor
+
+class _geqrf_results(NamedTuple):
+    a: Tensor
+    tau: Tensor
+
+class _linalg_eigh_results(NamedTuple):
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+class _linalg_eig_results(NamedTuple):
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+class _linalg_svd_results(NamedTuple):
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
+
+class _svd_results(NamedTuple):
+    U: Tensor
+    S: Tensor
+    V: Tensor
+
+class _native_layer_norm_results(NamedTuple):
+    out: Tensor
+    mean: Tensor
+    rstd: Tensor
+
+class _native_group_norm_results(NamedTuple):
+    out: Tensor
+    mean: Tensor
+    rstd: Tensor
+
+class __nll_results(NamedTuple):
+    loss: Tensor
+    scale: Tensor
+
+class _linalg_lstsq_results(NamedTuple):
+    solution: Tensor
+    residuals: Tensor
+    rank: Tensor
+    singular_values: Tensor
+
+class _frexp_results(NamedTuple):
+    mantissa: Tensor
+    exponent: Tensor
+
+class __max_pool_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _max_pool1d_with_indices_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _adaptive_max_pool1d_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _max_pool2d_with_indices_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _adaptive_max_pool2d_with_indices_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _max_pool3d_with_indices_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _adaptive_max_pool3d_with_indices_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _mode_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _nanmedian_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class __rnn_results(NamedTuple):
+    output: Tensor
+    h_n: Tensor
+
+class __lstm_results(NamedTuple):
+    output: Tensor
+    h_n: Tensor
+    c_n: Tensor
+    gates: Tensor
+    cells: Tensor
+
+class __gru_results(NamedTuple):
+    output: Tensor
+    h_n: Tensor
+    hidden: Tensor
+
+class _linalg_ldl_factor_ex_results(NamedTuple):
+    LD: Tensor
+    pivots: Tensor
+    info: Tensor
+
+class _linalg_ldl_factor_results(NamedTuple):
+    LD: Tensor
+    pivots: Tensor
+
+class __unique_results(NamedTuple):
+    output: Tensor
+    inverse_indices: Tensor
+    counts: Tensor
+
+class __unique_consecutive_results(NamedTuple):
+    output: Tensor
+    inverse_indices: Tensor
+    counts: Tensor
+
+class __fractional_pool_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class __fractional_max_pool2d_results(NamedTuple):
+    output: Tensor
+    indices: Tensor
+
+class __fractional_max_pool3d_results(NamedTuple):
+    output: Tensor
+    indices: Tensor
+
+def cholesky(A: Tensor, *, upper: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The Cholesky factor L of A = L L^H."""
+def cholesky_ex(A: Tensor, *, upper: _bool = False, check_errors: _bool = False, out: tuple[Tensor, Tensor] | None = None) -> _linalg_cholesky_ex_results:
+    """The Cholesky factor of positive definite matrices; info is positive where there is none."""
+def cond(A: Tensor, p: Any = None, *, out: Tensor | None = None) -> Tensor:
+    """The condition number in a norm; of order 2 unless p is given."""
+def cross(input: Tensor, other: Tensor, *, dim: _int = -1, out: Tensor | None = None) -> Tensor:
+    """The cross product of vectors of three components along dim."""
+def det(A: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Another name of det."""
+def diagonal(A: Tensor, *, offset: _int = 0, dim1: _int = -2, dim2: _int = -1, out: Tensor | None = None) -> Tensor:
+    """The diagonal of matrices, as a view."""
+def eig(A: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> _linalg_eig_results:
+    """Eigenvalues and eigenvectors, complex, of square matrices."""
+def eigh(A: Tensor, UPLO: str = 'L', *, out: tuple[Tensor, Tensor] | None = None) -> _linalg_eigh_results:
+    """Eigenvalues, ascending, and eigenvectors of Hermitian matrices, of which one triangle is read."""
+def eigvals(A: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Eigenvalues, complex, of square matrices."""
+def eigvalsh(A: Tensor, UPLO: str = 'L', *, out: Tensor | None = None) -> Tensor:
+    """Eigenvalues, ascending, of Hermitian matrices."""
+def householder_product(A: Tensor, tau: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The first columns of the product of reflectors, such as geqrf gives."""
+def inv(A: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The inverse of square matrices."""
+def inv_ex(A: Tensor, *, check_errors: _bool = False, out: tuple[Tensor, Tensor] | None = None) -> _linalg_inv_ex_results:
+    """The inverse; info is positive for a singular A."""
+def ldl_factor(A: Tensor, *, hermitian: _bool = False, out: tuple[Tensor, Tensor] | None = None) -> _linalg_ldl_factor_results:
+    """A = L D L^T of symmetric (or Hermitian) matrices."""
+def ldl_factor_ex(A: Tensor, *, hermitian: _bool = False, check_errors: _bool = False, out: tuple[Tensor, Tensor, Tensor] | None = None) -> _linalg_ldl_factor_ex_results:
+    """A = L D L^T of symmetric (or Hermitian) matrices, in one matrix, with the interchanges; info is positive for a singular D."""
+def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The solution X of A X = B, from what ldl_factor gives."""
+def lstsq(A: Tensor, B: Tensor, rcond: _float | None = None, *, driver: str | None = None, out: tuple[Tensor, Tensor, Tensor, Tensor] | None = None) -> _linalg_lstsq_results:
+    """The solution of least squares of A X - B, the squared residuals, the rank and the singular values that the driver gives."""
+def lu(A: Tensor, *, pivot: _bool = True, out: tuple[Tensor, Tensor, Tensor] | None = None) -> _linalg_lu_results:
+    """A = P L U, with a permutation and triangular matrices."""
+def lu_factor(A: Tensor, *, pivot: _bool = True, out: tuple[Tensor, Tensor] | None = None) -> _linalg_lu_factor_results:
+    """The factors of A = P L U in one matrix, and the row interchanges."""
+def lu_factor_ex(A: Tensor, *, pivot: _bool = True, check_errors: _bool = False, out: tuple[Tensor, Tensor, Tensor] | None = None) -> _linalg_lu_factor_ex_results:
+    """The factors of A = P L U in one matrix, and the row interchanges; info is positive for a singular U."""
+def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: _bool = True, adjoint: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The solution X of A X = B (A^H X = B if adjoint), from what lu_factor gives."""
+def matrix_exp(A: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Another name of matrix_exp."""
+def matrix_norm(A: Tensor, ord: Any = 'fro', dim: _int | Sequence[_int] = (-2, -1), keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
+    """The norm of matrices: Frobenius, nuclear, or of order 1, 2, inf and their negatives."""
+def matrix_power(A: Tensor, n: _int, *, out: Tensor | None = None) -> Tensor:
+    """Another name of matrix_power."""
+def matrix_rank(A: Tensor, tol: Any = None, hermitian: _bool = False, *, atol: Any = None, rtol: Any = None, out: Tensor | None = None) -> Tensor:
+    """The number of singular values above a threshold."""
+def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
+    """The product of many matrices, in the cheapest order."""
+def norm(A: Tensor, ord: Any = None, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
+    """The norm of vectors or matrices, whichever dim (or the operand) says."""
+def pinv(A: Tensor, rcond: Any = None, hermitian: _bool = False, *, atol: Any = None, rtol: Any = None, out: Tensor | None = None) -> Tensor:
+    """The Moore-Penrose inverse; singular values below a threshold count as 0."""
+def qr(A: Tensor, mode: str = 'reduced', *, out: tuple[Tensor, Tensor] | None = None) -> _linalg_qr_results:
+    """A = Q R with orthonormal columns and an upper triangle."""
+def slogdet(A: Tensor, *, out: tuple[Tensor, Tensor] | None = None) -> _linalg_slogdet_results:
+    """Another name of slogdet."""
 def solve(A: Tensor, B: Tensor, *, left: _bool = True, out: Tensor | None = None) -> Tensor:
     """The solution X of A X = B."""
+def solve_ex(A: Tensor, B: Tensor, *, left: _bool = True, check_errors: _bool = False, out: tuple[Tensor, Tensor] | None = None) -> _linalg_solve_ex_results:
+    """The solution X of A X = B; info is positive for a singular A."""
+def solve_triangular(A: Tensor, B: Tensor, *, upper: _bool, left: _bool = True, unitriangular: _bool = False, out: Tensor | None = None) -> Tensor:
+    """The solution X of A X = B for a triangular A, whose other half is not read."""
+def svd(A: Tensor, full_matrices: _bool = True, *, driver: str | None = None, out: tuple[Tensor, Tensor, Tensor] | None = None) -> _linalg_svd_results:
+    """A = U diag(S) Vh with singular values descending."""
+def svdvals(A: Tensor, *, driver: str | None = None, out: Tensor | None = None) -> Tensor:
+    """Singular values, descending."""
+def tensorinv(A: Tensor, ind: _int = 2, *, out: Tensor | None = None) -> Tensor:
+    """The inverse of a tensor as a map between its first ind and its other dimensions."""
+def tensorsolve(A: Tensor, B: Tensor, dims: _int | Sequence[_int] | None = None, *, out: Tensor | None = None) -> Tensor:
+    """The solution X of tensordot(A, X) = B."""
+def vander(x: Tensor, *, N: _int | None = None, out: Tensor | None = None) -> Tensor:
+    """Vandermonde matrices: the powers 0, 1, ... of each element along a new last dimension."""
+def vecdot(x: Tensor, y: Tensor, *, dim: _int = -1, out: Tensor | None = None) -> Tensor:
+    """The dot products of vectors along dim, the first of them conjugated."""
 def vector_norm(self: Tensor, ord: _Number = 2, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
     """The norm of all elements, or along dim."""

@@ -28,6 +28,42 @@ class _min_results(NamedTuple):
     values: Tensor
     indices: Tensor
 
+class __norm_results(NamedTuple):
+    out: Tensor
+    mean: Tensor
+    rstd: Tensor
+    var: Tensor
+
+class __norm_backward_results(NamedTuple):
+    out: Tensor
+    along: Tensor
+    plain: Tensor
+
+class __rms_results(NamedTuple):
+    out: Tensor
+    rstd: Tensor
+
+class _native_batch_norm_results(NamedTuple):
+    out: Tensor
+    mean: Tensor
+    rstd: Tensor
+
+class _linalg_solve_ex_results(NamedTuple):
+    result: Tensor
+    info: Tensor
+
+class _linalg_inv_ex_results(NamedTuple):
+    inverse: Tensor
+    info: Tensor
+
+class _slogdet_results(NamedTuple):
+    sign: Tensor
+    logabsdet: Tensor
+
+class _linalg_slogdet_results(NamedTuple):
+    sign: Tensor
+    logabsdet: Tensor
+
 class _cummax_results(NamedTuple):
     values: Tensor
     indices: Tensor
@@ -41,34 +77,6 @@ class _sort_results(NamedTuple):
     indices: Tensor
 
 class _topk_results(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class __max_pool_results(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class _max_pool1d_with_indices_results(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class _adaptive_max_pool1d_results(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class _max_pool2d_with_indices_results(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class _adaptive_max_pool2d_results(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class _max_pool3d_with_indices_results(NamedTuple):
-    values: Tensor
-    indices: Tensor
-
-class _adaptive_max_pool3d_results(NamedTuple):
     values: Tensor
     indices: Tensor
 
@@ -92,11 +100,193 @@ class _kthvalue_results(NamedTuple):
     values: Tensor
     indices: Tensor
 
+class __cosine_results(NamedTuple):
+    cos: Tensor
+    norm1: Tensor
+    norm2: Tensor
+
+class __cross_entropy_results(NamedTuple):
+    loss: Tensor
+    scale: Tensor
+    label: Tensor
+
+class __weighted_mean_results(NamedTuple):
+    mean: Tensor
+    total: Tensor
+
+class _linalg_cholesky_ex_results(NamedTuple):
+    L: Tensor
+    info: Tensor
+
+class _triangular_solve_results(NamedTuple):
+    solution: Tensor
+    cloned_coefficient: Tensor
+
+class _linalg_lu_factor_ex_results(NamedTuple):
+    LU: Tensor
+    pivots: Tensor
+    info: Tensor
+
+class _linalg_lu_factor_results(NamedTuple):
+    LU: Tensor
+    pivots: Tensor
+
+class _lu_unpack_results(NamedTuple):
+    P: Tensor
+    L: Tensor
+    U: Tensor
+
+class _linalg_lu_results(NamedTuple):
+    P: Tensor
+    L: Tensor
+    U: Tensor
+
+class _linalg_qr_results(NamedTuple):
+    Q: Tensor
+    R: Tensor
+
+class _qr_results(NamedTuple):
+    Q: Tensor
+    R: Tensor
+
+class _geqrf_results(NamedTuple):
+    a: Tensor
+    tau: Tensor
+
+class _linalg_eigh_results(NamedTuple):
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+class _linalg_eig_results(NamedTuple):
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+class _linalg_svd_results(NamedTuple):
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
+
+class _svd_results(NamedTuple):
+    U: Tensor
+    S: Tensor
+    V: Tensor
+
+class _native_layer_norm_results(NamedTuple):
+    out: Tensor
+    mean: Tensor
+    rstd: Tensor
+
+class _native_group_norm_results(NamedTuple):
+    out: Tensor
+    mean: Tensor
+    rstd: Tensor
+
+class __nll_results(NamedTuple):
+    loss: Tensor
+    scale: Tensor
+
+class _linalg_lstsq_results(NamedTuple):
+    solution: Tensor
+    residuals: Tensor
+    rank: Tensor
+    singular_values: Tensor
+
+class _frexp_results(NamedTuple):
+    mantissa: Tensor
+    exponent: Tensor
+
+class __max_pool_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _max_pool1d_with_indices_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _adaptive_max_pool1d_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _max_pool2d_with_indices_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _adaptive_max_pool2d_with_indices_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _max_pool3d_with_indices_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _adaptive_max_pool3d_with_indices_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _mode_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class _nanmedian_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class __rnn_results(NamedTuple):
+    output: Tensor
+    h_n: Tensor
+
+class __lstm_results(NamedTuple):
+    output: Tensor
+    h_n: Tensor
+    c_n: Tensor
+    gates: Tensor
+    cells: Tensor
+
+class __gru_results(NamedTuple):
+    output: Tensor
+    h_n: Tensor
+    hidden: Tensor
+
+class _linalg_ldl_factor_ex_results(NamedTuple):
+    LD: Tensor
+    pivots: Tensor
+    info: Tensor
+
+class _linalg_ldl_factor_results(NamedTuple):
+    LD: Tensor
+    pivots: Tensor
+
+class __unique_results(NamedTuple):
+    output: Tensor
+    inverse_indices: Tensor
+    counts: Tensor
+
+class __unique_consecutive_results(NamedTuple):
+    output: Tensor
+    inverse_indices: Tensor
+    counts: Tensor
+
+class __fractional_pool_results(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class __fractional_max_pool2d_results(NamedTuple):
+    output: Tensor
+    indices: Tensor
+
+class __fractional_max_pool3d_results(NamedTuple):
+    output: Tensor
+    indices: Tensor
+
 class TensorMethods:
     def abs(self, *, out: Tensor | None = None) -> Tensor:
         """Absolute value; of a complex number its real magnitude."""
     def abs_(self) -> Tensor:
         """Absolute value; of a complex number its real magnitude."""
+    def absolute(self, *, out: Tensor | None = None) -> Tensor:
+        """Another name of abs."""
+    def absolute_(self) -> Tensor:
+        """Another name of abs."""
     def acos(self, *, out: Tensor | None = None) -> Tensor:
         """Inverse cosine."""
     def acos_(self) -> Tensor:
@@ -139,6 +329,10 @@ class TensorMethods:
         """beta * self + alpha * outer(vec1, vec2)."""
     def addr_(self, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """beta * self + alpha * outer(vec1, vec2)."""
+    def adjoint(self, *, out: Tensor | None = None) -> Tensor:
+        """The last two dimensions swapped, and conjugated."""
+    def alias_copy(self, *, out: Tensor | None = None) -> Tensor:
+        """A copy."""
     def all(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
         """Whether all elements are nonzero."""
     def amax(self, dim: _int | Sequence[_int] = (), keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -153,14 +347,48 @@ class TensorMethods:
         """The angle of a complex number; 0 or pi for a real one."""
     def any(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
         """Whether any element is nonzero."""
+    def arccos(self, *, out: Tensor | None = None) -> Tensor:
+        """Another name of acos."""
+    def arccos_(self) -> Tensor:
+        """Another name of acos."""
+    def arccosh(self, *, out: Tensor | None = None) -> Tensor:
+        """Another name of acosh."""
+    def arccosh_(self) -> Tensor:
+        """Another name of acosh."""
+    def arcsin(self, *, out: Tensor | None = None) -> Tensor:
+        """Another name of asin."""
+    def arcsin_(self) -> Tensor:
+        """Another name of asin."""
+    def arcsinh(self, *, out: Tensor | None = None) -> Tensor:
+        """Another name of asinh."""
+    def arcsinh_(self) -> Tensor:
+        """Another name of asinh."""
+    def arctan(self, *, out: Tensor | None = None) -> Tensor:
+        """Another name of atan."""
+    def arctan_(self) -> Tensor:
+        """Another name of atan."""
+    def arctan2(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """Another name of atan2."""
+    def arctan2_(self, other: Tensor | _Number) -> Tensor:
+        """Another name of atan2."""
+    def arctanh(self, *, out: Tensor | None = None) -> Tensor:
+        """Another name of atanh."""
+    def arctanh_(self) -> Tensor:
+        """Another name of atanh."""
     def argmax(self, dim: _int | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
         """Index of the first largest value; NaN counts as largest."""
     def argmin(self, dim: _int | None = None, keepdim: _bool = False, *, out: Tensor | None = None) -> Tensor:
         """Index of the first smallest value; NaN counts as smallest."""
     def argsort(self, dim: _int = -1, descending: _bool = False, *, stable: _bool = False, out: Tensor | None = None) -> Tensor:
         """The order that sorts along dim."""
+    def argwhere(self, *, out: Tensor | None = None) -> Tensor:
+        """The coordinates of nonzero elements, one row each."""
     def as_strided(self, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = None) -> Tensor:
         """Any shape and strides over the same storage."""
+    def as_strided_copy(self, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = None, *, out: Tensor | None = None) -> Tensor:
+        """Any shape and strides over the same storage; a copy."""
+    def as_strided_scatter(self, src: Tensor, size: _int | Sequence[_int], stride: _int | Sequence[_int], storage_offset: _int | None = None, *, out: Tensor | None = None) -> Tensor:
+        """A copy with src in a view of any shape and strides."""
     def asin(self, *, out: Tensor | None = None) -> Tensor:
         """Inverse sine."""
     def asin_(self) -> Tensor:
@@ -183,6 +411,8 @@ class TensorMethods:
         """Inverse hyperbolic tangent."""
     def baddbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
         """beta * self + alpha * (batch1 @ batch2), batch by batch."""
+    def bincount(self, weights: Tensor | None = None, minlength: _int = 0, *, out: Tensor | None = None) -> Tensor:
+        """How often every non-negative integer occurs, or the sums of weights where it does."""
     def bitwise_and(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """Bitwise and; logical for bool."""
     def bitwise_and_(self, other: Tensor | _Number) -> Tensor:
@@ -215,12 +445,24 @@ class TensorMethods:
     @overload
     def broadcast_to(self, *size: _int) -> Tensor:
         """Another name of expand."""
+    @overload
+    def bucketize(self, boundaries: Tensor, *, out_int32: _bool = False, right: _bool = False, out: Tensor | None = None) -> Tensor:
+        """Which of the buckets between sorted boundaries every value falls into."""
+    @overload
+    def bucketize(self, boundaries: Tensor, *, out_int32: _bool = False, right: _bool = False, out: Tensor | None = None) -> Tensor:
+        """Which of the buckets between sorted boundaries a number falls into."""
     def ceil(self, *, out: Tensor | None = None) -> Tensor:
         """Rounded up."""
     def ceil_(self) -> Tensor:
         """Rounded up."""
     def celu(self, alpha: _float = 1.0, *, out: Tensor | None = None) -> Tensor:
         """self where positive, else alpha * (exp(self / alpha) - 1)."""
+    def cholesky(self, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
+        """Another name of linalg_cholesky."""
+    def cholesky_inverse(self, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
+        """The inverse of a matrix, from its Cholesky factor."""
+    def cholesky_solve(self, input2: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
+        """The solution X of A X = self, from the Cholesky factor of A."""
     def chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
         """At most so many pieces of equal size."""
     @overload
@@ -235,32 +477,44 @@ class TensorMethods:
     @overload
     def clamp_(self, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
         """Values limited by tensors, elementwise."""
-    def clamp_max(self, max: _Number, *, out: Tensor | None = None) -> Tensor:
+    def clamp_max(self, max: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """Values not above max; NaN stays."""
-    def clamp_max_(self, max: _Number) -> Tensor:
+    def clamp_max_(self, max: Tensor | _Number) -> Tensor:
         """Values not above max; NaN stays."""
-    def clamp_min(self, min: _Number, *, out: Tensor | None = None) -> Tensor:
+    def clamp_min(self, min: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """Values not below min; NaN stays."""
-    def clamp_min_(self, min: _Number) -> Tensor:
+    def clamp_min_(self, min: Tensor | _Number) -> Tensor:
         """Values not below min; NaN stays."""
+    @overload
     def clip(self, min: _Number | None = None, max: _Number | None = None, *, out: Tensor | None = None) -> Tensor:
         """Another name of clamp."""
+    @overload
+    def clip(self, min: Tensor | None = None, max: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
+        """Values limited by tensors, elementwise."""
+    @overload
     def clip_(self, min: _Number | None = None, max: _Number | None = None) -> Tensor:
         """Another name of clamp."""
-    def clone(self, *, memory_format: Any = None, out: Tensor | None = None) -> Tensor:
-        """A copy."""
+    @overload
+    def clip_(self, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
+        """Values limited by tensors, elementwise."""
     def clone_(self, *, memory_format: Any = None) -> Tensor:
         """A copy."""
+    def combinations(self, r: _int = 2, with_replacement: _bool = False, *, out: Tensor | None = None) -> Tensor:
+        """All choices of r elements of a vector, in order, as rows."""
     def conj_physical(self, *, out: Tensor | None = None) -> Tensor:
         """Complex conjugate."""
     def conj_physical_(self) -> Tensor:
         """Complex conjugate."""
+    def conv_tbc(self, weight: Tensor, bias: Tensor, pad: _int = 0, *, out: Tensor | None = None) -> Tensor:
+        """1-d convolution of a (time, batch, channel) sequence with a (kernel, in, out) weight."""
     def copy(self, src: Tensor | _Number, non_blocking: _bool = False, *, out: Tensor | None = None) -> Tensor:
         """The values of src in the shape and dtype of self."""
     def copysign(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """self with the sign of other."""
     def copysign_(self, other: Tensor | _Number) -> Tensor:
         """self with the sign of other."""
+    def corrcoef(self, *, out: Tensor | None = None) -> Tensor:
+        """The matrix of correlation coefficients of variables, the rows."""
     def cos(self, *, out: Tensor | None = None) -> Tensor:
         """Cosine."""
     def cos_(self) -> Tensor:
@@ -275,6 +529,10 @@ class TensorMethods:
     @overload
     def count_nonzero(self, *dim: _int) -> Tensor:
         """The number of nonzero elements."""
+    def cov(self, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None, out: Tensor | None = None) -> Tensor:
+        """The covariance matrix of variables, the rows, over observations, the columns."""
+    def cross(self, other: Tensor, dim: _int | None = None, *, out: Tensor | None = None) -> Tensor:
+        """The cross product along dim, or along the first dimension of extent 3."""
     def cummax(self, dim: _int, *, out: tuple[Tensor, Tensor] | None = None) -> _cummax_results:
         """Running maximum along dim with its last index."""
     def cummin(self, dim: _int, *, out: tuple[Tensor, Tensor] | None = None) -> _cummin_results:
@@ -283,12 +541,30 @@ class TensorMethods:
         """Running product along dim."""
     def cumsum(self, dim: _int, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
         """Running sum along dim."""
+    def deg2rad(self, *, out: Tensor | None = None) -> Tensor:
+        """Degrees as radians."""
+    def det(self, *, out: Tensor | None = None) -> Tensor:
+        """The determinant of square matrices."""
+    def detach_copy(self, *, out: Tensor | None = None) -> Tensor:
+        """A copy outside of the graph."""
     def diag(self, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
         """A vector as the diagonal of a matrix, or the diagonal of a matrix."""
     def diag_embed(self, offset: _int = 0, *, out: Tensor | None = None) -> Tensor:
         """Matrices with the last dimension on a diagonal."""
+    def diagflat(self, offset: _int = 0, *, out: Tensor | None = None) -> Tensor:
+        """All elements as the diagonal of a matrix."""
     def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
         """A diagonal of two dimensions, as the last dimension."""
+    def diagonal_copy(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Tensor | None = None) -> Tensor:
+        """A diagonal of two dimensions, as the last dimension; a copy."""
+    def diagonal_scatter(self, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Tensor | None = None) -> Tensor:
+        """A copy with src on a diagonal."""
+    def diff(self, n: _int = 1, dim: _int = -1, prepend: Tensor | None = None, append: Tensor | None = None, *, out: Tensor | None = None) -> Tensor:
+        """Differences of neighbours along dim, n times over."""
+    def digamma(self, *, out: Tensor | None = None) -> Tensor:
+        """Derivative of lgamma."""
+    def digamma_(self) -> Tensor:
+        """Derivative of lgamma."""
     def dist(self, other: Tensor, p: _Number = 2, *, out: Tensor | None = None) -> Tensor:
         """The norm of self - other."""
     @overload
@@ -303,8 +579,29 @@ class TensorMethods:
     @overload
     def div_(self, other: Tensor | _Number, *, rounding_mode: str) -> Tensor:
         """Division rounded towards zero or minus infinity."""
+    @overload
+    def divide(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """Another name of div."""
+    @overload
+    def divide(self, other: Tensor | _Number, *, rounding_mode: str, out: Tensor | None = None) -> Tensor:
+        """Another name of div."""
+    @overload
+    def divide_(self, other: Tensor | _Number) -> Tensor:
+        """Another name of div."""
+    @overload
+    def divide_(self, other: Tensor | _Number, *, rounding_mode: str) -> Tensor:
+        """Another name of div."""
     def dot(self, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Inner product of two vectors."""
+    @overload
+    def dsplit(self, sections: _int) -> tuple[Tensor, ...]:
+        """Pieces along the third dimension."""
+    @overload
+    def dsplit(self, indices: _int | Sequence[_int]) -> tuple[Tensor, ...]:
+        """Pieces along the third dimension."""
+    @overload
+    def dsplit(self, *indices: _int) -> tuple[Tensor, ...]:
+        """Pieces along the third dimension."""
     def elu(self, alpha: _float = 1.0, scale: _float = 1.0, input_scale: _float = 1.0, *, out: Tensor | None = None) -> Tensor:
         """scale * self where positive, else scale * alpha * (exp(input_scale * self) - 1)."""
     def elu_(self, alpha: _float = 1.0, scale: _float = 1.0, input_scale: _float = 1.0) -> Tensor:
@@ -321,6 +618,10 @@ class TensorMethods:
         """Complementary error function."""
     def erfc_(self) -> Tensor:
         """Complementary error function."""
+    def erfinv(self, *, out: Tensor | None = None) -> Tensor:
+        """Inverse of erf."""
+    def erfinv_(self) -> Tensor:
+        """Inverse of erf."""
     def exp(self, *, out: Tensor | None = None) -> Tensor:
         """e to the power self."""
     def exp_(self) -> Tensor:
@@ -337,6 +638,12 @@ class TensorMethods:
         """Extents of one repeated without a copy."""
     def expand_as(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """self expanded to other's shape."""
+    @overload
+    def expand_copy(self, size: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
+        """Extents of one repeated without a copy; a copy."""
+    @overload
+    def expand_copy(self, *size: _int) -> Tensor:
+        """Extents of one repeated without a copy; a copy."""
     def expm1(self, *, out: Tensor | None = None) -> Tensor:
         """exp(self) - 1, exact for small self."""
     def expm1_(self) -> Tensor:
@@ -359,6 +666,10 @@ class TensorMethods:
         """The order along dimension 1 reversed."""
     def flipud(self, *, out: Tensor | None = None) -> Tensor:
         """The order along dimension 0 reversed."""
+    def float_power(self, exponent: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """self to the power exponent in double precision."""
+    def float_power_(self, exponent: Tensor | _Number) -> Tensor:
+        """self to the power exponent in double precision."""
     def floor(self, *, out: Tensor | None = None) -> Tensor:
         """Rounded down."""
     def floor_(self) -> Tensor:
@@ -383,8 +694,14 @@ class TensorMethods:
         """The part after the point, with self's sign."""
     def frac_(self) -> Tensor:
         """The part after the point, with self's sign."""
+    def frexp(self, *, out: tuple[Tensor, Tensor] | None = None) -> _frexp_results:
+        """Mantissas in [1/2, 1) and exponents of 2 (int32)."""
     def gather(self, dim: _int, index: Tensor, *, sparse_grad: _bool = False, out: Tensor | None = None) -> Tensor:
         """Elements along dim at the indices given for each position."""
+    def gcd(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """The greatest common divisor; 0 of two zeros."""
+    def gcd_(self, other: Tensor | _Number) -> Tensor:
+        """The greatest common divisor; 0 of two zeros."""
     def ge(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """self >= other."""
     def ge_(self, other: Tensor | _Number) -> Tensor:
@@ -393,10 +710,20 @@ class TensorMethods:
         """x times the normal distribution function of x."""
     def gelu_(self, *, approximate: str = 'none') -> Tensor:
         """x times the normal distribution function of x."""
+    def geqrf(self, *, out: tuple[Tensor, Tensor] | None = None) -> _geqrf_results:
+        """QR as LAPACK keeps it: R above the diagonal, reflectors below it and in tau."""
     def ger(self, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Another name of outer."""
     def glu(self, dim: _int = -1, *, out: Tensor | None = None) -> Tensor:
         """The first half along dim times the sigmoid of the second."""
+    def greater(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """Another name of gt."""
+    def greater_(self, other: Tensor | _Number) -> Tensor:
+        """Another name of gt."""
+    def greater_equal(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """Another name of ge."""
+    def greater_equal_(self, other: Tensor | _Number) -> Tensor:
+        """Another name of ge."""
     def gt(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """self > other."""
     def gt_(self, other: Tensor | _Number) -> Tensor:
@@ -417,10 +744,37 @@ class TensorMethods:
         """Values limited to [min_val, max_val]; no gradient at the ends."""
     def hardtanh_(self, min_val: _Number = -1, max_val: _Number = 1) -> Tensor:
         """Values limited to [min_val, max_val]; no gradient at the ends."""
+    def heaviside(self, values: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """0 below 0, 1 above it, values at 0."""
+    def heaviside_(self, values: Tensor | _Number) -> Tensor:
+        """0 below 0, 1 above it, values at 0."""
+    def histc(self, bins: _int = 100, min: _Number = 0, max: _Number = 0, *, out: Tensor | None = None) -> Tensor:
+        """How many elements fall into each of equal bins between min and max (the data's own, where both are equal)."""
+    @overload
+    def hsplit(self, sections: _int) -> tuple[Tensor, ...]:
+        """Pieces along the second (the first, of a vector) dimension."""
+    @overload
+    def hsplit(self, indices: _int | Sequence[_int]) -> tuple[Tensor, ...]:
+        """Pieces along the second (the first, of a vector) dimension."""
+    @overload
+    def hsplit(self, *indices: _int) -> tuple[Tensor, ...]:
+        """Pieces along the second (the first, of a vector) dimension."""
     def hypot(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """sqrt(self**2 + other**2) without overflow."""
     def hypot_(self, other: Tensor | _Number) -> Tensor:
         """sqrt(self**2 + other**2) without overflow."""
+    def i0(self, *, out: Tensor | None = None) -> Tensor:
+        """Modified Bessel function of order 0."""
+    def i0_(self) -> Tensor:
+        """Modified Bessel function of order 0."""
+    def igamma(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """The lower regularized incomplete gamma function of order self."""
+    def igamma_(self, other: Tensor | _Number) -> Tensor:
+        """The lower regularized incomplete gamma function of order self."""
+    def igammac(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """The upper regularized incomplete gamma function of order self."""
+    def igammac_(self, other: Tensor | _Number) -> Tensor:
+        """The upper regularized incomplete gamma function of order self."""
     def index(self, indices: Sequence[Tensor | None], *, out: Tensor | None = None) -> Tensor:
         """Elements at index tensors, broadcast against each other."""
     def index_add(self, dim: _int, index: Tensor, source: Tensor, *, alpha: _Number = 1, out: Tensor | None = None) -> Tensor:
@@ -431,16 +785,28 @@ class TensorMethods:
         """Slices of dim at a vector of indices replaced by source's."""
     def index_copy_(self, dim: _int, index: Tensor, source: Tensor) -> Tensor:
         """Slices of dim at a vector of indices replaced by source's."""
+    @overload
     def index_fill(self, dim: _int, index: Tensor, value: _Number, *, out: Tensor | None = None) -> Tensor:
         """Slices of dim at a vector of indices filled with a number."""
+    @overload
+    def index_fill(self, dim: _int, index: Tensor, value: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """Slices of dim at a vector of indices filled with the value of a zero-dim tensor."""
+    @overload
     def index_fill_(self, dim: _int, index: Tensor, value: _Number) -> Tensor:
         """Slices of dim at a vector of indices filled with a number."""
-    def index_put(self, indices: Sequence[Tensor | None], values: Tensor, accumulate: _bool = False, *, out: Tensor | None = None) -> Tensor:
-        """Values written (or added) at index tensors; added duplicates add up."""
+    @overload
+    def index_fill_(self, dim: _int, index: Tensor, value: Tensor) -> Tensor:
+        """Slices of dim at a vector of indices filled with the value of a zero-dim tensor."""
+    def index_reduce(self, dim: _int, index: Tensor, source: Tensor, reduce: str, *, include_self: _bool = True, out: Tensor | None = None) -> Tensor:
+        """Slices combined into dim at a vector of indices: prod, mean, amax or amin."""
+    def index_reduce_(self, dim: _int, index: Tensor, source: Tensor, reduce: str, *, include_self: _bool = True) -> Tensor:
+        """Slices combined into dim at a vector of indices: prod, mean, amax or amin."""
     def index_select(self, dim: _int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Slices of dim at a vector of indices."""
     def inner(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Products summed over the last dimension of both."""
+    def inverse(self, *, out: Tensor | None = None) -> Tensor:
+        """Another name of linalg_inv."""
     def isclose(self, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False, *, out: Tensor | None = None) -> Tensor:
         """Where |self - other| <= atol + rtol * |other|, or both are equal."""
     def isfinite(self, *, out: Tensor | None = None) -> Tensor:
@@ -455,14 +821,32 @@ class TensorMethods:
         """True for NaN."""
     def isnan_(self) -> Tensor:
         """True for NaN."""
+    def isneginf(self, *, out: Tensor | None = None) -> Tensor:
+        """True for negative infinity."""
+    def isneginf_(self) -> Tensor:
+        """True for negative infinity."""
+    def isposinf(self, *, out: Tensor | None = None) -> Tensor:
+        """True for positive infinity."""
+    def isposinf_(self) -> Tensor:
+        """True for positive infinity."""
     def isreal(self, *, out: Tensor | None = None) -> Tensor:
         """True where the imaginary part is 0."""
     def isreal_(self) -> Tensor:
         """True where the imaginary part is 0."""
+    def istft(self, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, normalized: _bool = False, onesided: _bool | None = None, length: _int | None = None, return_complex: _bool = False, *, out: Tensor | None = None) -> Tensor:
+        """The signal whose overlapping frames have these Fourier transforms, by least squares."""
     def kron(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """The Kronecker product."""
     def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False, *, out: tuple[Tensor, Tensor] | None = None) -> _kthvalue_results:
         """The k-th smallest value along dim and where it is."""
+    def lcm(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """The least common multiple; 0 of zero."""
+    def lcm_(self, other: Tensor | _Number) -> Tensor:
+        """The least common multiple; 0 of zero."""
+    def ldexp(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """self * 2 ** other."""
+    def ldexp_(self, other: Tensor | _Number) -> Tensor:
+        """self * 2 ** other."""
     def le(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """self <= other."""
     def le_(self, other: Tensor | _Number) -> Tensor:
@@ -475,6 +859,18 @@ class TensorMethods:
         """self + weight * (end - self)."""
     def lerp_(self, end: Tensor | _Number, weight: Tensor | _Number) -> Tensor:
         """self + weight * (end - self)."""
+    def less(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """Another name of lt."""
+    def less_(self, other: Tensor | _Number) -> Tensor:
+        """Another name of lt."""
+    def less_equal(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """Another name of le."""
+    def less_equal_(self, other: Tensor | _Number) -> Tensor:
+        """Another name of le."""
+    def lgamma(self, *, out: Tensor | None = None) -> Tensor:
+        """Logarithm of the magnitude of the gamma function."""
+    def lgamma_(self) -> Tensor:
+        """Logarithm of the magnitude of the gamma function."""
     def linalg_vector_norm(self, ord: _Number = 2, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
         """The norm of all elements, or along dim."""
     def log(self, *, out: Tensor | None = None) -> Tensor:
@@ -499,8 +895,14 @@ class TensorMethods:
         """log(exp(self) + exp(other)) without overflow."""
     def logaddexp_(self, other: Tensor | _Number) -> Tensor:
         """log(exp(self) + exp(other)) without overflow."""
+    def logaddexp2(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """log2(2 ** self + 2 ** other) without overflow."""
+    def logaddexp2_(self, other: Tensor | _Number) -> Tensor:
+        """log2(2 ** self + 2 ** other) without overflow."""
     def logcumsumexp(self, dim: _int, *, out: Tensor | None = None) -> Tensor:
         """log(cumsum(exp(self))) without overflow."""
+    def logdet(self, *, out: Tensor | None = None) -> Tensor:
+        """The logarithm of the determinant; NaN if that is negative, -inf if it is 0."""
     def logical_and(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """True where both are nonzero."""
     def logical_and_(self, other: Tensor | _Number) -> Tensor:
@@ -517,6 +919,10 @@ class TensorMethods:
         """True where exactly one is nonzero."""
     def logical_xor_(self, other: Tensor | _Number) -> Tensor:
         """True where exactly one is nonzero."""
+    def logit(self, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
+        """Inverse of sigmoid; self is limited to [eps, 1 - eps] where eps is given."""
+    def logit_(self, eps: _float | None = None) -> Tensor:
+        """Inverse of sigmoid; self is limited to [eps, 1 - eps] where eps is given."""
     def logsigmoid(self, *, out: Tensor | None = None) -> Tensor:
         """log(sigmoid(self)) without overflow."""
     def logsigmoid_(self) -> Tensor:
@@ -527,6 +933,8 @@ class TensorMethods:
         """self < other."""
     def lt_(self, other: Tensor | _Number) -> Tensor:
         """self < other."""
+    def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """The older name of linalg.lu_solve."""
     def masked_fill(self, mask: Tensor | _Number, value: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """value where mask is true, else self."""
     def masked_fill_(self, mask: Tensor | _Number, value: Tensor | _Number) -> Tensor:
@@ -539,15 +947,19 @@ class TensorMethods:
         """The elements where mask is true, as a vector."""
     def matmul(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Product of matrices, vectors or batches of them, with NumPy's rules."""
-    @overload
-    def max(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-        """The larger value; NaN if either is NaN."""
+    def matrix_exp(self, *, out: Tensor | None = None) -> Tensor:
+        """The exponential of square matrices."""
+    def matrix_power(self, n: _int, *, out: Tensor | None = None) -> Tensor:
+        """The n-th power of square matrices, the inverse's for negative n."""
     @overload
     def max(self, *, out: Tensor | None = None) -> Tensor:
         """Largest value; NaN if there is one."""
     @overload
     def max(self, dim: _int, keepdim: _bool = False, *, out: tuple[Tensor, Tensor] | None = None) -> _max_results:
         """Largest value of each row and its first index."""
+    @overload
+    def max(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """The larger value; NaN if either is NaN."""
     def maximum(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """The larger value; NaN if either is NaN."""
     def maximum_(self, other: Tensor | _Number) -> Tensor:
@@ -561,14 +973,14 @@ class TensorMethods:
     def median(self, *, out: Tensor | None = None) -> Tensor:
         """The lower of the middle values; NaN if there is one."""
     @overload
-    def min(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-        """The smaller value; NaN if either is NaN."""
-    @overload
     def min(self, *, out: Tensor | None = None) -> Tensor:
         """Smallest value; NaN if there is one."""
     @overload
     def min(self, dim: _int, keepdim: _bool = False, *, out: tuple[Tensor, Tensor] | None = None) -> _min_results:
         """Smallest value of each row and its first index."""
+    @overload
+    def min(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """The smaller value; NaN if either is NaN."""
     def minimum(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """The smaller value; NaN if either is NaN."""
     def minimum_(self, other: Tensor | _Number) -> Tensor:
@@ -579,22 +991,52 @@ class TensorMethods:
         """self * tanh(softplus(self))."""
     def mm(self, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Product of two matrices."""
+    def mode(self, dim: _int = -1, keepdim: _bool = False, *, out: tuple[Tensor, Tensor] | None = None) -> _mode_results:
+        """The value that occurs most often along dim, the smallest of several, and its last place."""
+    def moveaxis(self, source: _int | Sequence[_int], destination: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
+        """Another name of movedim."""
     def movedim(self, source: _int | Sequence[_int], destination: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
         """Dimensions moved to other places, the rest in order."""
+    def msort(self, *, out: Tensor | None = None) -> Tensor:
+        """Values in order along the first dimension."""
     def mul(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """self * other."""
     def mul_(self, other: Tensor | _Number) -> Tensor:
         """self * other."""
+    def multiply(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """Another name of mul."""
+    def multiply_(self, other: Tensor | _Number) -> Tensor:
+        """Another name of mul."""
     def mv(self, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Product of a matrix and a vector."""
+    def mvlgamma(self, p: _int, *, out: Tensor | None = None) -> Tensor:
+        """Logarithm of the multivariate gamma function of dimension p."""
+    def mvlgamma_(self, p: _int) -> Tensor:
+        """Logarithm of the multivariate gamma function of dimension p."""
     def nan_to_num(self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None, *, out: Tensor | None = None) -> Tensor:
+        """NaN replaced by 0, infinities by the dtype's largest numbers, or by the given ones."""
+    def nan_to_num_(self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
         """NaN replaced by 0, infinities by the dtype's largest numbers, or by the given ones."""
     def nanmean(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
         """Mean of the elements that are not NaN."""
+    @overload
+    def nanmedian(self, dim: _int, keepdim: _bool = False, *, out: tuple[Tensor, Tensor] | None = None) -> _nanmedian_results:
+        """The lower of the middle values that are not NaN along dim, and where it is."""
+    @overload
+    def nanmedian(self, *, out: Tensor | None = None) -> Tensor:
+        """The lower of the middle values that are not NaN."""
+    @overload
+    def nanquantile(self, q: Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: str = 'linear', out: Tensor | None = None) -> Tensor:
+        """The values below which the given parts of the elements that are not NaN lie."""
+    @overload
+    def nanquantile(self, q: _float, dim: _int | None = None, keepdim: _bool = False, *, interpolation: str = 'linear', out: Tensor | None = None) -> Tensor:
+        """The values below which the given parts of the elements that are not NaN lie."""
     def nansum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
         """Sum of the elements that are not NaN."""
     def narrow(self, dim: _int, start: _int, length: _int, *, out: Tensor | None = None) -> Tensor:
         """A range of a dimension by start and length."""
+    def narrow_copy(self, dim: _int, start: _int, length: _int, *, out: Tensor | None = None) -> Tensor:
+        """A range of a dimension by start and length; a copy."""
     def ne(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """self != other."""
     def ne_(self, other: Tensor | _Number) -> Tensor:
@@ -603,22 +1045,48 @@ class TensorMethods:
         """-self."""
     def neg_(self) -> Tensor:
         """-self."""
+    def negative(self, *, out: Tensor | None = None) -> Tensor:
+        """Another name of neg."""
+    def negative_(self) -> Tensor:
+        """Another name of neg."""
+    def nextafter(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """The next number that the dtype holds from self towards other."""
     @overload
     def nonzero(self, *, as_tuple: _bool) -> tuple[Tensor, ...]:
         """The coordinates of nonzero elements, one tensor a dimension."""
     @overload
     def nonzero(self, *, out: Tensor | None = None) -> Tensor:
         """The coordinates of nonzero elements, one row each."""
+    def nonzero_static(self, *, size: _int, fill_value: _int = -1, out: Tensor | None = None) -> Tensor:
+        """The coordinates of the first nonzero elements, as many as size says, the rest filled: no wait for the device."""
     def norm(self, p: Any = 2, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
         """The norm of order p (2 where p is 'fro' or None) of all elements, or along dim."""
+    def not_equal(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """Another name of ne."""
+    def not_equal_(self, other: Tensor | _Number) -> Tensor:
+        """Another name of ne."""
+    def orgqr(self, input2: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """Another name of linalg.householder_product."""
+    def ormqr(self, input2: Tensor, input3: Tensor, left: _bool = True, transpose: _bool = False, *, out: Tensor | None = None) -> Tensor:
+        """A product of reflectors, such as geqrf gives, times input3 or input3 times it."""
     def outer(self, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Outer product of two vectors."""
+    def pdist(self, p: _float = 2.0, *, out: Tensor | None = None) -> Tensor:
+        """The distances of all pairs of different rows, (0, 1), (0, 2), ..."""
     @overload
     def permute(self, dims: _int | Sequence[_int]) -> Tensor:
         """Dimensions in another order."""
     @overload
     def permute(self, *dims: _int) -> Tensor:
         """Dimensions in another order."""
+    @overload
+    def permute_copy(self, dims: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
+        """Dimensions in another order; a copy."""
+    @overload
+    def permute_copy(self, *dims: _int) -> Tensor:
+        """Dimensions in another order; a copy."""
+    def pinverse(self, rcond: _float = 1e-15, *, out: Tensor | None = None) -> Tensor:
+        """The older name of linalg.pinv."""
     def positive(self, *, out: Tensor | None = None) -> Tensor:
         """self."""
     def pow(self, exponent: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
@@ -629,6 +1097,22 @@ class TensorMethods:
         """self where positive, else weight * self, with one weight or one a channel (dimension 1)."""
     def prod(self, dim: _int | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
         """Product of elements."""
+    def put(self, index: Tensor, source: Tensor, accumulate: _bool = False, *, out: Tensor | None = None) -> Tensor:
+        """Elements written (or added) by their place in the flattened tensor."""
+    def put_(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
+        """Elements written (or added) by their place in the flattened tensor."""
+    def qr(self, some: _bool = True, *, out: tuple[Tensor, Tensor] | None = None) -> _qr_results:
+        """The older name of linalg.qr."""
+    @overload
+    def quantile(self, q: Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: str = 'linear', out: Tensor | None = None) -> Tensor:
+        """The values below which the given parts of the elements (of each row along dim) lie."""
+    @overload
+    def quantile(self, q: _float, dim: _int | None = None, keepdim: _bool = False, *, interpolation: str = 'linear', out: Tensor | None = None) -> Tensor:
+        """The values below which the given parts of the elements (of each row along dim) lie."""
+    def rad2deg(self, *, out: Tensor | None = None) -> Tensor:
+        """Radians as degrees."""
+    def ravel(self, *, out: Tensor | None = None) -> Tensor:
+        """A vector of all elements; a view where they are contiguous."""
     def reciprocal(self, *, out: Tensor | None = None) -> Tensor:
         """1 / self."""
     def reciprocal_(self) -> Tensor:
@@ -641,6 +1125,10 @@ class TensorMethods:
         """Remainder with the divisor's sign."""
     def remainder_(self, other: Tensor | _Number) -> Tensor:
         """Remainder with the divisor's sign."""
+    def renorm(self, p: _Number, dim: _int, maxnorm: _Number, *, out: Tensor | None = None) -> Tensor:
+        """Slices of dim whose p-norm exceeds maxnorm scaled down to it."""
+    def renorm_(self, p: _Number, dim: _int, maxnorm: _Number) -> Tensor:
+        """Slices of dim whose p-norm exceeds maxnorm scaled down to it."""
     @overload
     def repeat(self, repeats: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
         """Copies of the whole side by side along each dimension."""
@@ -657,8 +1145,14 @@ class TensorMethods:
         """The same elements in another shape; a view where possible."""
     def reshape_as(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """self reshaped to other's shape."""
+    def resolve_conj(self, *, out: Tensor | None = None) -> Tensor:
+        """self: tensors keep no pending conjugation."""
+    def resolve_neg(self, *, out: Tensor | None = None) -> Tensor:
+        """self: tensors keep no pending sign."""
     def roll(self, shifts: _int | Sequence[_int], dims: _int | Sequence[_int] = (), *, out: Tensor | None = None) -> Tensor:
         """Elements moved along dims, those pushed out coming back at the front."""
+    def rot90(self, k: _int = 1, dims: _int | Sequence[_int] = (0, 1), *, out: Tensor | None = None) -> Tensor:
+        """Rotated by 90 degrees k times, from the first of dims towards the second."""
     def round(self, *, decimals: _int = 0, out: Tensor | None = None) -> Tensor:
         """Rounded to the nearest, halves to even."""
     def round_(self, *, decimals: _int = 0) -> Tensor:
@@ -678,21 +1172,45 @@ class TensorMethods:
     def scatter(self, dim: _int, index: Tensor, value: _Number, *, out: Tensor | None = None) -> Tensor:
         """One value written along dim at the given indices."""
     @overload
+    def scatter(self, dim: _int, index: Tensor, src: Tensor, *, reduce: str, out: Tensor | None = None) -> Tensor:
+        """Values added or multiplied along dim at the indices given for each position."""
+    @overload
+    def scatter(self, dim: _int, index: Tensor, value: _Number, *, reduce: str, out: Tensor | None = None) -> Tensor:
+        """One value added or multiplied along dim at the given indices."""
+    @overload
     def scatter_(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
         """Values written along dim at the indices given for each position."""
     @overload
     def scatter_(self, dim: _int, index: Tensor, value: _Number) -> Tensor:
         """One value written along dim at the given indices."""
+    @overload
+    def scatter_(self, dim: _int, index: Tensor, src: Tensor, *, reduce: str) -> Tensor:
+        """Values added or multiplied along dim at the indices given for each position."""
+    @overload
+    def scatter_(self, dim: _int, index: Tensor, value: _Number, *, reduce: str) -> Tensor:
+        """One value added or multiplied along dim at the given indices."""
     def scatter_add(self, dim: _int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Values added along dim at the indices given for each position."""
     def scatter_add_(self, dim: _int, index: Tensor, src: Tensor) -> Tensor:
         """Values added along dim at the indices given for each position."""
+    def scatter_reduce(self, dim: _int, index: Tensor, src: Tensor, reduce: str, *, include_self: _bool = True, out: Tensor | None = None) -> Tensor:
+        """Values combined along dim at the indices given for each position: sum, prod, mean, amax or amin."""
+    def scatter_reduce_(self, dim: _int, index: Tensor, src: Tensor, reduce: str, *, include_self: _bool = True) -> Tensor:
+        """Values combined along dim at the indices given for each position: sum, prod, mean, amax or amin."""
     def select(self, dim: _int, index: _int) -> Tensor:
         """One index of a dimension."""
+    def select_copy(self, dim: _int, index: _int, *, out: Tensor | None = None) -> Tensor:
+        """One index of a dimension; a copy."""
+    def select_scatter(self, src: Tensor, dim: _int, index: _int, *, out: Tensor | None = None) -> Tensor:
+        """A copy with src at one index of a dimension."""
     def selu(self, *, out: Tensor | None = None) -> Tensor:
         """ELU with the scales that keep mean 0 and variance 1 from layer to layer."""
     def selu_(self) -> Tensor:
         """ELU with the scales that keep mean 0 and variance 1 from layer to layer."""
+    def sgn(self, *, out: Tensor | None = None) -> Tensor:
+        """self / abs(self), and 0 at 0: the sign of a real number, the direction of a complex one."""
+    def sgn_(self) -> Tensor:
+        """self / abs(self), and 0 at 0: the sign of a real number, the direction of a complex one."""
     def sigmoid(self, *, out: Tensor | None = None) -> Tensor:
         """1 / (1 + exp(-self))."""
     def sigmoid_(self) -> Tensor:
@@ -713,12 +1231,22 @@ class TensorMethods:
         """Sine."""
     def sin_(self) -> Tensor:
         """Sine."""
+    def sinc(self, *, out: Tensor | None = None) -> Tensor:
+        """sin(pi self) / (pi self), and 1 at 0."""
+    def sinc_(self) -> Tensor:
+        """sin(pi self) / (pi self), and 1 at 0."""
     def sinh(self, *, out: Tensor | None = None) -> Tensor:
         """Hyperbolic sine."""
     def sinh_(self) -> Tensor:
         """Hyperbolic sine."""
     def slice(self, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1) -> Tensor:
         """A range of a dimension."""
+    def slice_copy(self, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1, *, out: Tensor | None = None) -> Tensor:
+        """A range of a dimension; a copy."""
+    def slice_scatter(self, src: Tensor, dim: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1, *, out: Tensor | None = None) -> Tensor:
+        """A copy with src in a range of a dimension."""
+    def slogdet(self, *, out: tuple[Tensor, Tensor] | None = None) -> _slogdet_results:
+        """The sign, and the logarithm of the magnitude, of the determinant."""
     def softmax(self, dim: _int, dtype: DType | type | None = None, *, out: Tensor | None = None) -> Tensor:
         """exp(self) normalised to sum 1 along dim."""
     def softplus(self, beta: _float = 1.0, threshold: _float = 20.0, *, out: Tensor | None = None) -> Tensor:
@@ -737,6 +1265,8 @@ class TensorMethods:
         """Pieces of one size (the last may be smaller) or of given sizes."""
     def split_with_sizes(self, split_sizes: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
         """Pieces of given sizes, as a tuple of views."""
+    def split_with_sizes_copy(self, split_sizes: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
+        """Pieces of given sizes, as a tuple of views; a copy."""
     def sqrt(self, *, out: Tensor | None = None) -> Tensor:
         """Square root."""
     def sqrt_(self) -> Tensor:
@@ -751,6 +1281,12 @@ class TensorMethods:
     @overload
     def squeeze(self, *dim: _int) -> Tensor:
         """Dimensions of extent one removed."""
+    @overload
+    def squeeze_copy(self, dim: _int | Sequence[_int] | None = None, *, out: Tensor | None = None) -> Tensor:
+        """Dimensions of extent one removed; a copy."""
+    @overload
+    def squeeze_copy(self, *dim: _int) -> Tensor:
+        """Dimensions of extent one removed; a copy."""
     @overload
     def std(self, dim: _int | Sequence[_int] | None = None, *, correction: _Number | None = 1, keepdim: _bool = False, out: Tensor | None = None) -> Tensor:
         """Standard deviation with Bessel's correction (or another one)."""
@@ -770,6 +1306,14 @@ class TensorMethods:
     def std_mean(self, *dim: _int) -> _std_mean_results:
         """Standard deviation with Bessel's correction (or another one), and the mean."""
     @overload
+    def std_mean(self, dim: _int | Sequence[_int] | None, unbiased: _bool = True, keepdim: _bool = False, *, out: tuple[Tensor, Tensor] | None = None) -> _std_mean_results:
+        """Standard deviation with Bessel's correction (or another one), and the mean."""
+    @overload
+    def std_mean(self, unbiased: _bool = True, *, out: tuple[Tensor, Tensor] | None = None) -> _std_mean_results:
+        """Standard deviation with Bessel's correction (or another one), and the mean."""
+    def stft(self, n_fft: _int, hop_length: _int | None = None, win_length: _int | None = None, window: Tensor | None = None, center: _bool = True, pad_mode: str = 'reflect', normalized: _bool = False, onesided: _bool | None = None, return_complex: _bool | None = None, align_to_window: _bool | None = None, *, out: Tensor | None = None) -> Tensor:
+        """Fourier transforms of overlapping frames of a signal: frequencies by frames."""
+    @overload
     def sub(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """self - other."""
     @overload
@@ -781,14 +1325,30 @@ class TensorMethods:
     @overload
     def sub_(self, other: Tensor | _Number, *, alpha: _Number) -> Tensor:
         """self - alpha * other."""
+    @overload
+    def subtract(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """Another name of sub."""
+    @overload
+    def subtract(self, other: Tensor | _Number, *, alpha: _Number, out: Tensor | None = None) -> Tensor:
+        """Another name of sub."""
+    @overload
+    def subtract_(self, other: Tensor | _Number) -> Tensor:
+        """Another name of sub."""
+    @overload
+    def subtract_(self, other: Tensor | _Number, *, alpha: _Number) -> Tensor:
+        """Another name of sub."""
     def sum(self, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:
         """Sum of elements."""
+    def svd(self, some: _bool = True, compute_uv: _bool = True, *, out: tuple[Tensor, Tensor, Tensor] | None = None) -> _svd_results:
+        """The older name of linalg.svd; gives V instead of its conjugate transpose."""
     def swapaxes(self, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
         """Another name of transpose."""
     def swapdims(self, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
         """Another name of transpose."""
     def t(self, *, out: Tensor | None = None) -> Tensor:
         """The transpose of a matrix."""
+    def t_copy(self, *, out: Tensor | None = None) -> Tensor:
+        """The transpose of a matrix; a copy."""
     def take(self, index: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Elements by their place in the flattened tensor."""
     def take_along_dim(self, indices: Tensor, dim: _int | None = None, *, out: Tensor | None = None) -> Tensor:
@@ -805,6 +1365,12 @@ class TensorMethods:
         """self - tanh(self)."""
     def tanhshrink_(self) -> Tensor:
         """self - tanh(self)."""
+    @overload
+    def tensor_split(self, sections: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+        """So many pieces, the first ones one longer where the dimension does not divide."""
+    @overload
+    def tensor_split(self, indices: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
+        """Pieces that end at the given indices."""
     def tensordot(self, other: Tensor, dims: Any = 2, *, out: Tensor | None = None) -> Tensor:
         """The products of all elements, summed over pairs of dimensions."""
     def threshold(self, threshold: _Number, value: _Number, *, out: Tensor | None = None) -> Tensor:
@@ -823,6 +1389,10 @@ class TensorMethods:
         """Sum of a matrix's diagonal."""
     def transpose(self, dim0: _int, dim1: _int) -> Tensor:
         """Two dimensions swapped."""
+    def transpose_copy(self, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
+        """Two dimensions swapped; a copy."""
+    def triangular_solve(self, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False, *, out: tuple[Tensor, Tensor] | None = None) -> _triangular_solve_results:
+        """The older name of linalg.solve_triangular."""
     def tril(self, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
         """The lower triangle; the rest is 0."""
     def tril_(self, diagonal: _int = 0) -> Tensor:
@@ -831,18 +1401,34 @@ class TensorMethods:
         """The upper triangle; the rest is 0."""
     def triu_(self, diagonal: _int = 0) -> Tensor:
         """The upper triangle; the rest is 0."""
+    def true_divide(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """Another name of div."""
+    def true_divide_(self, other: Tensor | _Number) -> Tensor:
+        """Another name of div."""
     def trunc(self, *, out: Tensor | None = None) -> Tensor:
         """Rounded towards zero."""
     def trunc_(self) -> Tensor:
         """Rounded towards zero."""
     def unbind(self, dim: _int = 0) -> tuple[Tensor, ...]:
         """Every index of a dimension, as a tuple of views."""
+    def unbind_copy(self, dim: _int = 0) -> tuple[Tensor, ...]:
+        """Every index of a dimension, as a tuple of views; a copy."""
     def unflatten(self, dim: _int, sizes: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
         """One dimension split into several."""
     def unfold(self, dimension: _int, size: _int, step: _int) -> Tensor:
         """Sliding windows of a dimension, as a new last dimension."""
+    def unfold_copy(self, dimension: _int, size: _int, step: _int, *, out: Tensor | None = None) -> Tensor:
+        """Sliding windows of a dimension, as a new last dimension; a copy."""
+    def unsafe_chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+        """chunk without its checks on later writes."""
+    def unsafe_split(self, split_size: _int, dim: _int = 0) -> tuple[Tensor, ...]:
+        """split without its checks on later writes."""
+    def unsafe_split_with_sizes(self, split_sizes: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
+        """split_with_sizes without its checks on later writes."""
     def unsqueeze(self, dim: _int) -> Tensor:
         """A dimension of extent one inserted."""
+    def unsqueeze_copy(self, dim: _int, *, out: Tensor | None = None) -> Tensor:
+        """A dimension of extent one inserted; a copy."""
     @overload
     def var(self, dim: _int | Sequence[_int] | None = None, *, correction: _Number | None = 1, keepdim: _bool = False, out: Tensor | None = None) -> Tensor:
         """Variance with Bessel's correction (or another one)."""
@@ -861,6 +1447,12 @@ class TensorMethods:
     @overload
     def var_mean(self, *dim: _int) -> _var_mean_results:
         """Variance with Bessel's correction (or another one), and the mean."""
+    @overload
+    def var_mean(self, dim: _int | Sequence[_int] | None, unbiased: _bool = True, keepdim: _bool = False, *, out: tuple[Tensor, Tensor] | None = None) -> _var_mean_results:
+        """Variance with Bessel's correction (or another one), and the mean."""
+    @overload
+    def var_mean(self, unbiased: _bool = True, *, out: tuple[Tensor, Tensor] | None = None) -> _var_mean_results:
+        """Variance with Bessel's correction (or another one), and the mean."""
     def vdot(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Inner product of two vectors, the first one conjugated."""
     @overload
@@ -876,12 +1468,37 @@ class TensorMethods:
         """self viewed in other's shape."""
     def view_as_complex(self) -> Tensor:
         """The last dimension's pairs as complex numbers, as a view."""
+    def view_as_complex_copy(self, *, out: Tensor | None = None) -> Tensor:
+        """The last dimension's pairs as complex numbers, as a view; a copy."""
     def view_as_real(self) -> Tensor:
         """Real and imaginary parts along a new last dimension, as a view."""
+    def view_as_real_copy(self, *, out: Tensor | None = None) -> Tensor:
+        """Real and imaginary parts along a new last dimension, as a view; a copy."""
+    @overload
+    def view_copy(self, size: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
+        """The same elements in another shape, without a copy; a copy."""
+    @overload
+    def view_copy(self, *size: _int) -> Tensor:
+        """The same elements in another shape, without a copy; a copy."""
+    @overload
+    def vsplit(self, sections: _int) -> tuple[Tensor, ...]:
+        """Pieces along the first dimension."""
+    @overload
+    def vsplit(self, indices: _int | Sequence[_int]) -> tuple[Tensor, ...]:
+        """Pieces along the first dimension."""
+    @overload
+    def vsplit(self, *indices: _int) -> tuple[Tensor, ...]:
+        """Pieces along the first dimension."""
+    def xlogy(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+        """self * log(other), and 0 where self is 0."""
+    def xlogy_(self, other: Tensor | _Number) -> Tensor:
+        """self * log(other), and 0 where self is 0."""
     def zero(self, *, out: Tensor | None = None) -> Tensor:
         """Every element replaced by zero."""
     def zero_(self) -> Tensor:
         """Every element replaced by zero."""
+    @property
+    def H(self) -> Tensor: ...
     @property
     def T(self) -> Tensor: ...
     def __dlpack__(self, **options: Any) -> Any:
@@ -894,10 +1511,18 @@ class TensorMethods:
         """Tensors along the first dimension."""
     def __setitem__(self, key: Any, value: Any) -> None:
         """``x[key] = value``: in place, recorded."""
+    def addmm_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """`addmm`, in place."""
     def allclose(self, other: Tensor, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> _bool:
         """Whether all elements satisfy ``|input - other| <= atol + rtol * |other|``. RuntimeError for two dtypes."""
+    def apply_(self, callable: Callable[[Any], Any]) -> Tensor:
+        """Replace every element by what a Python function makes of it. TypeError for tensors on other devices than cpu."""
     def as_strided_(self, *args: Any, **kwargs: Any) -> Tensor:
         """`as_strided` in place: this tensor looks at its memory that way from now on. RuntimeError for a leaf that requires grad."""
+    def as_subclass(self, cls: type) -> Any:
+        """The same data, shape and graph as an instance of a subclass of Tensor."""
+    def baddbmm_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """`baddbmm`, in place."""
     def bernoulli(self, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
         """1 with the probability that ``input`` holds, else 0."""
     def bernoulli_(self, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
@@ -906,22 +1531,46 @@ class TensorMethods:
         """The tensor in dtype bfloat16."""
     def bool(self, memory_format: Any = None) -> Tensor:
         """The tensor in dtype bool."""
+    def byte(self, memory_format: Any = None) -> Tensor:
+        """The tensor in dtype uint8."""
+    def cauchy_(self, median: _float = 0, sigma: _float = 1, *, generator: Generator | None = None) -> Tensor:
+        """Cauchy numbers, in place."""
+    def ccol_indices(self, *args: Any, **kwargs: Any) -> Any:
+        """RuntimeError: only sparse tensors have ccol_indices, and there are none."""
     def cdouble(self, memory_format: Any = None) -> Tensor:
         """The tensor in dtype complex128."""
     def cfloat(self, memory_format: Any = None) -> Tensor:
         """The tensor in dtype complex64."""
+    def char(self, memory_format: Any = None) -> Tensor:
+        """The tensor in dtype int8."""
+    def clone(self, *, memory_format: Any = None) -> Tensor:
+        """A copy, its elements in the same order in memory or in that of ``memory_format``. Differentiable."""
+    def coalesce(self, *args: Any, **kwargs: Any) -> Any:
+        """RuntimeError: only sparse tensors have coalesce, and there are none."""
+    def col_indices(self, *args: Any, **kwargs: Any) -> Any:
+        """RuntimeError: only sparse tensors have col_indices, and there are none."""
     def conj(self) -> Tensor:
         """The complex conjugate; a real tensor itself."""
     def contiguous(self, memory_format: Any = None) -> Tensor:
-        """The tensor itself if its elements lie in row-major order, else a copy that does."""
+        """The tensor itself if its elements lie in row-major order (or in that of ``memory_format``), else a copy that does."""
     def copy_(self, src: Any, non_blocking: _bool = False) -> Tensor:
         """Write ``src``, broadcast and converted, into this tensor."""
     def cpu(self, memory_format: Any = None) -> Tensor:
         """The tensor on the cpu."""
+    def crow_indices(self, *args: Any, **kwargs: Any) -> Any:
+        """RuntimeError: only sparse tensors have crow_indices, and there are none."""
+    def cuda(self, device: Any = None, non_blocking: _bool = False, memory_format: Any = None) -> Tensor:
+        """The tensor on the CUDA device. BackendUnavailable where there is none."""
+    def cumprod_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """`cumprod`, in place."""
+    def cumsum_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """`cumsum`, in place."""
     @property
     def data(self) -> Tensor: ...
     @data.setter
     def data(self, value: Tensor) -> None: ...
+    def dense_dim(self, *args: Any, **kwargs: Any) -> Any:
+        """RuntimeError: only sparse tensors have dense_dim, and there are none."""
     def detach(self) -> Tensor:
         """The same memory (and version counter) outside of the graph."""
     def detach_(self) -> Tensor:
@@ -932,26 +1581,56 @@ class TensorMethods:
         """Whether two tensors have one shape and equal elements (NaN equals nothing). RuntimeError for tensors on two devices."""
     def exponential_(self, *args: Any, generator: Generator | None = None, **kw: Any) -> Tensor:
         """Exponential numbers of a rate, in place."""
+    def fill_diagonal_(self, fill_value: Any, wrap: _bool = False) -> Tensor:
+        """Fill the main diagonal in place; with ``wrap`` a tall matrix's starts again after a gap of a row. RuntimeError for fewer than two dimensions,"""
     def float(self, memory_format: Any = None) -> Tensor:
         """The tensor in dtype float32."""
+    def geometric_(self, p: _float, *, generator: Generator | None = None) -> Tensor:
+        """How many trials of probability ``p`` it takes to succeed, in place."""
     def half(self, memory_format: Any = None) -> Tensor:
         """The tensor in dtype float16."""
     @property
     def imag(self) -> Tensor: ...
     @imag.setter
     def imag(self, value: Tensor) -> None: ...
+    def index_put(self, indices: Any, values: Tensor, accumulate: _bool = False) -> Tensor:
+        """A copy with values written (or added) at index tensors or masks."""
     def index_put_(self, indices: Any, values: Tensor, accumulate: _bool = False) -> Tensor:
         """Write (or add) values at index tensors, in place."""
+    def indices(self, *args: Any, **kwargs: Any) -> Any:
+        """RuntimeError: only sparse tensors have indices, and there are none."""
     def int(self, memory_format: Any = None) -> Tensor:
         """The tensor in dtype int32."""
+    def is_coalesced(self, *args: Any, **kwargs: Any) -> Any:
+        """RuntimeError: only sparse tensors have is_coalesced, and there are none."""
+    def is_conj(self) -> _bool:
+        """Whether a conjugation is pending: never, tensors are conjugated at once."""
+    def is_neg(self) -> _bool:
+        """Whether a sign is pending: never."""
     def is_nonzero(self) -> _bool:
         """Whether a tensor of one element is nonzero. RuntimeError for other sizes."""
+    def is_pinned(self, device: Any = None) -> _bool:
+        """Whether the memory is pinned: never."""
+    def is_same_size(self, other: Tensor) -> _bool:
+        """Whether two tensors have one shape."""
+    def log_normal_(self, mean: _float = 1, std: _float = 2, *, generator: Generator | None = None) -> Tensor:
+        """Numbers whose logarithm has this mean and standard deviation, in place."""
     def long(self, memory_format: Any = None) -> Tensor:
         """The tensor in dtype int64."""
     @property
+    def mH(self) -> Tensor: ...
+    @property
     def mT(self) -> Tensor: ...
+    def map_(self, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
+        """Replace every element by what a Python function makes of it and of another tensor's. TypeError for tensors on other devices than cpu."""
+    def multinomial(self, num_samples: _int, replacement: _bool = False, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
+        """Indices drawn with the weights in ``input`` (a vector, or one a row), with or without replacement. RuntimeError for weights that are negative,"""
+    def new(self, *args: Any, device: Any = None) -> Tensor:
+        """A tensor of sizes (uninitialised) or of data, in this one's dtype and on its device."""
     def new_empty(self, *size: Any, dtype: DType | None = None, device: Any = None, requires_grad: _bool = False, **kw: Any) -> Tensor:
         """`tensorx.empty` with this tensor's dtype and device."""
+    def new_empty_strided(self, size: Any, stride: Any, *, dtype: DType | None = None, device: Any = None, requires_grad: _bool = False, **kw: Any) -> Tensor:
+        """`tensorx.empty_strided` with this tensor's dtype and device."""
     def new_full(self, *size: Any, dtype: DType | None = None, device: Any = None, requires_grad: _bool = False, **kw: Any) -> Tensor:
         """`tensorx.full` with this tensor's dtype and device."""
     def new_ones(self, *size: Any, dtype: DType | None = None, device: Any = None, requires_grad: _bool = False, **kw: Any) -> Tensor:
@@ -960,8 +1639,16 @@ class TensorMethods:
         """`tensorx.tensor` with this tensor's dtype and device."""
     def new_zeros(self, *size: Any, dtype: DType | None = None, device: Any = None, requires_grad: _bool = False, **kw: Any) -> Tensor:
         """`tensorx.zeros` with this tensor's dtype and device."""
+    def nextafter_(self, other):
+        ...
     def normal_(self, *args: Any, generator: Generator | None = None, **kw: Any) -> Tensor:
         """Normal numbers with a mean and standard deviation, in place."""
+    def pin_memory(self, device: Any = None) -> Tensor:
+        """The tensor itself: transfers choose their own staging memory. RuntimeError for a tensor that is not on the cpu."""
+    def polygamma(self, n):
+        ...
+    def polygamma_(self, n):
+        ...
     def random_(self, from_: _int = 0, to: _int | None = None, *, generator: Generator | None = None) -> Tensor:
         """Integers in [from, to), or [0, to) with one argument, in place."""
     @property
@@ -974,28 +1661,62 @@ class TensorMethods:
         """Call ``hook(tensor)`` after a backward has accumulated into ``tensor.grad``."""
     def resize_(self, *size: Any, memory_format: Any = None) -> Tensor:
         """Change the shape in place, row-major; new elements are uninitialised. RuntimeError for a tensor that requires grad."""
+    def resize_as_(self, the_template: Tensor, memory_format: Any = None) -> Tensor:
+        """`resize_` to the shape of another tensor."""
     def retain_grad(self) -> None:
         """Have backward store the gradient of the non-leaf ``tensor`` in its ``.grad``; does nothing for a leaf."""
+    def row_indices(self, *args: Any, **kwargs: Any) -> Any:
+        """RuntimeError: only sparse tensors have row_indices, and there are none."""
     def set_(self, source: Any = None, storage_offset: _int = 0, size: Any = None, stride: Any = None) -> Tensor:
         """Look into another tensor's storage."""
     def short(self, memory_format: Any = None) -> Tensor:
         """The tensor in dtype int16."""
+    def sparse_dim(self, *args: Any, **kwargs: Any) -> Any:
+        """RuntimeError: only sparse tensors have sparse_dim, and there are none."""
+    def sparse_mask(self, *args: Any, **kwargs: Any) -> Any:
+        """NotImplementedError: sparse tensors are not supported."""
+    def sparse_resize_(self, *args: Any, **kwargs: Any) -> Any:
+        """RuntimeError: only sparse tensors have sparse_resize_, and there are none."""
     def squeeze_(self, *args: Any, **kwargs: Any) -> Tensor:
         """`squeeze` in place: this tensor looks at its memory that way from now on. RuntimeError for a leaf that requires grad."""
+    def sum_to_size(self, *size: Any) -> Tensor:
+        """Summed to a shape that would broadcast to this one's. RuntimeError where it would not."""
     def swapaxes_(self, *args: Any, **kwargs: Any) -> Tensor:
         """`swapaxes` in place: this tensor looks at its memory that way from now on. RuntimeError for a leaf that requires grad."""
     def t_(self, *args: Any, **kwargs: Any) -> Tensor:
         """`t` in place: this tensor looks at its memory that way from now on. RuntimeError for a leaf that requires grad."""
     def to(self, *args: Any, dtype: DType | None = None, device: Any = None, non_blocking: _bool = False, copy: _bool = False, memory_format: Any = None) -> Tensor:
         """Convert: ``to(dtype)``, ``to(device[, dtype])``, ``to(other)``. Returns the tensor itself where nothing changes, unless ``copy=True``."""
+    def to_dense(self, dtype: DType | None = None, *, masked_grad: _bool | None = None) -> Tensor:
+        """The tensor itself, as all are dense; in another dtype if asked for."""
+    def to_sparse(self, *args: Any, **kwargs: Any) -> Any:
+        """NotImplementedError: sparse tensors are not supported."""
+    def to_sparse_bsc(self, *args: Any, **kwargs: Any) -> Any:
+        """NotImplementedError: sparse tensors are not supported."""
+    def to_sparse_bsr(self, *args: Any, **kwargs: Any) -> Any:
+        """NotImplementedError: sparse tensors are not supported."""
+    def to_sparse_coo(self, *args: Any, **kwargs: Any) -> Any:
+        """NotImplementedError: sparse tensors are not supported."""
+    def to_sparse_csc(self, *args: Any, **kwargs: Any) -> Any:
+        """NotImplementedError: sparse tensors are not supported."""
+    def to_sparse_csr(self, *args: Any, **kwargs: Any) -> Any:
+        """NotImplementedError: sparse tensors are not supported."""
     def transpose_(self, *args: Any, **kwargs: Any) -> Tensor:
         """`transpose` in place: this tensor looks at its memory that way from now on. RuntimeError for a leaf that requires grad."""
+    def type(self, dtype: Any = None, non_blocking: _bool = False) -> Any:
+        """Without an argument the name of this tensor's type; else the tensor as that dtype, type, or named type."""
     def type_as(self, other: Tensor) -> Tensor:
         """The tensor in the dtype and on the device of ``other``."""
     def uniform_(self, *args: Any, generator: Generator | None = None, **kw: Any) -> Tensor:
         """Uniform numbers in [from, to), in place."""
+    def unique(self, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
+        """The distinct elements in order, or the distinct slices of ``dim``; with them, if asked, where each element went and how often each occurs."""
+    def unique_consecutive(self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
+        """The elements (or slices of ``dim``) without those that equal the one before."""
     def unsqueeze_(self, *args: Any, **kwargs: Any) -> Tensor:
         """`unsqueeze` in place: this tensor looks at its memory that way from now on. RuntimeError for a leaf that requires grad."""
+    def values(self, *args: Any, **kwargs: Any) -> Any:
+        """RuntimeError: only sparse tensors have values, and there are none."""
     def where(self, condition: Tensor, other: Any) -> Tensor:
         """This tensor's elements where ``condition`` is true, else ``other``'s."""
     def __add__(self, other: Tensor | _Number) -> Tensor: ...
@@ -1040,8 +1761,8 @@ class TensorMethods:
     def __rshift__(self, other: Tensor | _Number) -> Tensor: ...
     def __rrshift__(self, other: Tensor | _Number) -> Tensor: ...
     def __irshift__(self, other: Tensor | _Number) -> Tensor: ...
-    def __matmul__(self, other: Tensor) -> Tensor: ...
-    def __rmatmul__(self, other: Tensor) -> Tensor: ...
     def __neg__(self) -> Tensor: ...
     def __abs__(self) -> Tensor: ...
     def __invert__(self) -> Tensor: ...
+    def __matmul__(self, other: Tensor) -> Tensor: ...
+    def __rmatmul__(self, other: Tensor) -> Tensor: ...

@@ -15,6 +15,17 @@ tensor([2.0000, 2.0000, 0.5000, 0.5000])
 >>> x.abs_()
 tensor([2.0000, 2.0000, 0.5000, 0.5000])
 """,
+    "absolute": """\
+>>> import tensorx
+>>> tensorx.absolute(tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([2.0000, 2.0000, 0.5000, 0.5000])
+""",
+    "absolute_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.absolute_()
+tensor([2.0000, 2.0000, 0.5000, 0.5000])
+""",
     "acos": """\
 >>> import tensorx
 >>> tensorx.acos(tensorx.tensor([-0.5, 0.5, 0.2, -0.2]))
@@ -39,51 +50,52 @@ tensor([1.1232, 1.8946, 1.6892, 1.4750])
 """,
     "adaptive_avg_pool1d": """\
 >>> import tensorx
->>> tensorx.adaptive_avg_pool1d(tensorx.ones(2, 3, 7), (3,))
-tensor([[[1., 1., 1.],
-         [1., 1., 1.],
-         [1., 1., 1.]],
-<BLANKLINE>
-        [[1., 1., 1.],
-         [1., 1., 1.],
-         [1., 1., 1.]]])
+>>> tensorx.adaptive_avg_pool1d(tensorx.tensor([[-2., 2., 1.5, 0.5, -0.5, -1.5]]), 2)
+tensor([[ 0.5000, -0.5000]])
 """,
     "adaptive_avg_pool2d": """\
 >>> import tensorx
->>> tensorx.adaptive_avg_pool2d(tensorx.ones(2, 3, 7, 6), (3, 2)).shape
-tensorx.Size([2, 3, 3, 2])
+>>> x = tensorx.tensor([[[-1.8, 0.4, 2.6, -0.5], [1.7, -1.4, 0.8, -2.3], [-0.1, 2.1, -0.9, 1.2]]])
+>>> tensorx.adaptive_avg_pool2d(x, 2)
+tensor([[[-0.2750,  0.1500],
+         [ 0.5750, -0.3000]]])
 """,
     "adaptive_avg_pool3d": """\
 >>> import tensorx
->>> tensorx.adaptive_avg_pool3d(tensorx.ones(2, 3, 7, 6, 5), (3, 2, 4)).shape
-tensorx.Size([2, 3, 3, 2, 4])
+>>> x = tensorx.tensor([[[[-1.8, 0.4, 2.6], [-0.5, 1.7, -1.4]], [[0.8, -2.3, -0.1], [2.1, -0.9, 1.2]]]])
+>>> tensorx.adaptive_avg_pool3d(x, 2)
+tensor([[[[-0.7000,  1.5000],
+          [ 0.6000,  0.1500]],
+<BLANKLINE>
+         [[-0.7500, -1.2000],
+          [ 0.6000,  0.1500]]]])
 """,
     "adaptive_max_pool1d": """\
 >>> import tensorx
->>> tensorx.adaptive_max_pool1d(tensorx.ones(2, 3, 7), (3,))
-torch.return_types.adaptive_max_pool1d(values=tensor([[[1., 1., 1.],
-         [1., 1., 1.],
-         [1., 1., 1.]],
-<BLANKLINE>
-        [[1., 1., 1.],
-         [1., 1., 1.],
-         [1., 1., 1.]]]), indices=tensor([[[0, 2, 4],
-         [0, 2, 4],
-         [0, 2, 4]],
-<BLANKLINE>
-        [[0, 2, 4],
-         [0, 2, 4],
-         [0, 2, 4]]]))
+>>> tensorx.adaptive_max_pool1d(tensorx.tensor([[-2., 2., 1.5, 0.5, -0.5, -1.5]]), 2)
+torch.return_types.adaptive_max_pool1d(values=tensor([[2.0000, 0.5000]]), indices=tensor([[1, 3]]))
 """,
-    "adaptive_max_pool2d": """\
+    "adaptive_max_pool2d_with_indices": """\
 >>> import tensorx
->>> [y.shape for y in tensorx.adaptive_max_pool2d(tensorx.ones(2, 3, 7, 6), (3, 2))]
-[tensorx.Size([2, 3, 3, 2]), tensorx.Size([2, 3, 3, 2])]
+>>> x = tensorx.tensor([[[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]]])
+>>> tensorx.adaptive_max_pool2d_with_indices(x, 2)
+torch.return_types.adaptive_max_pool2d_with_indices(values=tensor([[[1.2000, 2.5000],
+         [1.6000, 2.5000]]]), indices=tensor([[[4, 7],
+         [9, 7]]]))
 """,
-    "adaptive_max_pool3d": """\
+    "adaptive_max_pool3d_with_indices": """\
 >>> import tensorx
->>> [y.shape for y in tensorx.adaptive_max_pool3d(tensorx.ones(2, 3, 7, 6, 5), (3, 2, 4))]
-[tensorx.Size([2, 3, 3, 2, 4]), tensorx.Size([2, 3, 3, 2, 4])]
+>>> x = tensorx.tensor([[[[-2.5, -0.2, 2.1], [-1.2, 1.2, -2.1]], [[0.2, 2.5, -0.7], [1.6, -1.6, 0.7]]]])
+>>> tensorx.adaptive_max_pool3d_with_indices(x, 2)
+torch.return_types.adaptive_max_pool3d_with_indices(values=tensor([[[[-0.2000,  2.1000],
+          [ 1.2000,  1.2000]],
+<BLANKLINE>
+         [[ 2.5000,  2.5000],
+          [ 1.6000,  0.7000]]]]), indices=tensor([[[[ 1,  2],
+          [ 4,  4]],
+<BLANKLINE>
+         [[ 7,  7],
+          [ 9, 11]]]]))
 """,
     "add": """\
 >>> import tensorx
@@ -101,18 +113,19 @@ tensor([-2.5000,  0.5000,  2.5000,  0.0000])
 """,
     "addbmm": """\
 >>> import tensorx
->>> tensorx.addbmm(tensorx.ones(3, 5), tensorx.ones(2, 3, 4), tensorx.ones(2, 4, 5))
-tensor([[9., 9., 9., 9., 9.],
-        [9., 9., 9., 9., 9.],
-        [9., 9., 9., 9., 9.]])
+>>> x = tensorx.tensor([[-2.6, 0., 2.6, -0.4, 2.2], [-0.8, 1.9, -1.1, 1.5, -1.5], [1.1, -1.9, 0.8, -2.2, 0.4]])
+>>> tensorx.addbmm(x, tensorx.ones(2, 3, 4), tensorx.ones(2, 4, 5))
+tensor([[ 5.4000,  8.0000, 10.6000,  7.6000, 10.2000],
+        [ 7.2000,  9.9000,  6.9000,  9.5000,  6.5000],
+        [ 9.1000,  6.1000,  8.8000,  5.8000,  8.4000]])
 """,
     "addbmm_": """\
 >>> import tensorx
->>> x = tensorx.ones(3, 5)
+>>> x = tensorx.tensor([[-2.6, 0., 2.6, -0.4, 2.2], [-0.8, 1.9, -1.1, 1.5, -1.5], [1.1, -1.9, 0.8, -2.2, 0.4]])
 >>> x.addbmm_(tensorx.ones(2, 3, 4), tensorx.ones(2, 4, 5))
-tensor([[9., 9., 9., 9., 9.],
-        [9., 9., 9., 9., 9.],
-        [9., 9., 9., 9., 9.]])
+tensor([[ 5.4000,  8.0000, 10.6000,  7.6000, 10.2000],
+        [ 7.2000,  9.9000,  6.9000,  9.5000,  6.5000],
+        [ 9.1000,  6.1000,  8.8000,  5.8000,  8.4000]])
 """,
     "addcdiv": """\
 >>> import tensorx
@@ -148,11 +161,11 @@ tensor([[ 0.5000, -3.2000,  1.3500, -0.4500],
 """,
     "addmm": """\
 >>> import tensorx
->>> x = tensorx.ones(3, 5)
+>>> x = tensorx.tensor([[-2.6, 0., 2.6, -0.4, 2.2], [-0.8, 1.9, -1.1, 1.5, -1.5], [1.1, -1.9, 0.8, -2.2, 0.4]])
 >>> tensorx.addmm(x, tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]]), tensorx.ones(4, 5))
-tensor([[-0.8000, -0.8000, -0.8000, -0.8000, -0.8000],
-        [ 2.8000,  2.8000,  2.8000,  2.8000,  2.8000],
-        [ 1.0000,  1.0000,  1.0000,  1.0000,  1.0000]])
+tensor([[-4.4000, -1.8000,  0.8000, -2.2000,  0.4000],
+        [ 1.0000,  3.7000,  0.7000,  3.3000,  0.3000],
+        [ 1.1000, -1.9000,  0.8000, -2.2000,  0.4000]])
 """,
     "addmv": """\
 >>> import tensorx
@@ -180,6 +193,29 @@ tensor([[ 0.5000, -3.2000,  1.3500, -0.4500],
 >>> x.addr_(tensorx.tensor([-1.5, 1.5, 0.]), tensorx.tensor([-2., 2., 0.5, -0.5]))
 tensor([[ 0.5000, -3.2000,  1.3500, -0.4500],
         [-1.8000,  0.9000,  0.9500,  1.7500],
+        [-0.7000,  1.6000, -1.6000,  0.7000]])
+""",
+    "adjoint": """\
+>>> import tensorx
+>>> tensorx.adjoint(tensorx.ones(2, 3, 4)).shape
+tensorx.Size([2, 4, 3])
+""",
+    "affine_grid_generator": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[-2., 2., 1.5], [0.5, -0.5, -1.5]]])
+>>> tensorx.affine_grid_generator(x, (1, 1, 2, 2), False)
+tensor([[[[ 1.5000, -1.5000],
+          [-0.5000, -1.0000]],
+<BLANKLINE>
+         [[ 3.5000, -2.0000],
+          [ 1.5000, -1.5000]]]])
+""",
+    "alias_copy": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.alias_copy(x)
+tensor([[-2.5000, -0.2000,  2.1000, -1.2000],
+        [ 1.2000, -2.1000,  0.2000,  2.5000],
         [-0.7000,  1.6000, -1.6000,  0.7000]])
 """,
     "all": """\
@@ -223,6 +259,84 @@ tensor([3.1416, 0.0000, 0.0000, 3.1416])
 >>> tensorx.any(x)
 tensor(True)
 """,
+    "arccos": """\
+>>> import tensorx
+>>> tensorx.arccos(tensorx.tensor([-0.5, 0.5, 0.2, -0.2]))
+tensor([2.0944, 1.0472, 1.3694, 1.7722])
+""",
+    "arccos_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-0.5, 0.5, 0.2, -0.2])
+>>> x.arccos_()
+tensor([2.0944, 1.0472, 1.3694, 1.7722])
+""",
+    "arccosh": """\
+>>> import tensorx
+>>> tensorx.arccosh(tensorx.tensor([1.7, 3.4, 2.8, 2.3]))
+tensor([1.1232, 1.8946, 1.6892, 1.4750])
+""",
+    "arccosh_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([1.7, 3.4, 2.8, 2.3])
+>>> x.arccosh_()
+tensor([1.1232, 1.8946, 1.6892, 1.4750])
+""",
+    "arcsin": """\
+>>> import tensorx
+>>> tensorx.arcsin(tensorx.tensor([-0.5, 0.5, 0.2, -0.2]))
+tensor([-0.5236,  0.5236,  0.2014, -0.2014])
+""",
+    "arcsin_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-0.5, 0.5, 0.2, -0.2])
+>>> x.arcsin_()
+tensor([-0.5236,  0.5236,  0.2014, -0.2014])
+""",
+    "arcsinh": """\
+>>> import tensorx
+>>> tensorx.arcsinh(tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([-1.4436,  1.4436,  0.4812, -0.4812])
+""",
+    "arcsinh_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.arcsinh_()
+tensor([-1.4436,  1.4436,  0.4812, -0.4812])
+""",
+    "arctan": """\
+>>> import tensorx
+>>> tensorx.arctan(tensorx.tensor([0.3, -0.6, 2.1, 1.2]))
+tensor([ 0.2915, -0.5404,  1.1264,  0.8761])
+""",
+    "arctan_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([0.3, -0.6, 2.1, 1.2])
+>>> x.arctan_()
+tensor([ 0.2915, -0.5404,  1.1264,  0.8761])
+""",
+    "arctan2": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> tensorx.arctan2(x, tensorx.tensor([-0.5, -1.5, 2., 0.5]))
+tensor([-1.8158,  2.2143,  0.2450, -0.7854])
+""",
+    "arctan2_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.arctan2_(tensorx.tensor([-0.5, -1.5, 2., 0.5]))
+tensor([-1.8158,  2.2143,  0.2450, -0.7854])
+""",
+    "arctanh": """\
+>>> import tensorx
+>>> tensorx.arctanh(tensorx.tensor([-0.5, 0.5, 0.2, -0.2]))
+tensor([-0.5493,  0.5493,  0.2027, -0.2027])
+""",
+    "arctanh_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-0.5, 0.5, 0.2, -0.2])
+>>> x.arctanh_()
+tensor([-0.5493,  0.5493,  0.2027, -0.2027])
+""",
     "argmax": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
@@ -243,13 +357,39 @@ tensor([[0, 3, 1, 2],
         [1, 2, 0, 3],
         [2, 0, 3, 1]])
 """,
+    "argwhere": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[True, False, False, True], [False, False, True, False], [False, True, False, False]])
+>>> tensorx.argwhere(x)
+tensor([[0, 0],
+        [0, 3],
+        [1, 2],
+        [2, 1]])
+""",
     "as_strided": """\
 >>> import tensorx
->>> x = tensorx.ones(4, 4)
+>>> x = tensorx.tensor([[-2.6, -0.9, 0.9, 2.6], [-1.2, 0.5, 2.3, -1.6], [0.2, 1.9, -1.9, -0.2], [1.6, -2.3, -0.5, 1.2]])
 >>> x.as_strided((3, 2), (1, 4), 1)
-tensor([[1., 1.],
-        [1., 1.],
-        [1., 1.]])
+tensor([[-0.9000,  0.5000],
+        [ 0.9000,  2.3000],
+        [ 2.6000, -1.6000]])
+""",
+    "as_strided_copy": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.6, -0.9, 0.9, 2.6], [-1.2, 0.5, 2.3, -1.6], [0.2, 1.9, -1.9, -0.2], [1.6, -2.3, -0.5, 1.2]])
+>>> tensorx.as_strided_copy(x, (3, 2), (1, 4), 1)
+tensor([[-0.9000,  0.5000],
+        [ 0.9000,  2.3000],
+        [ 2.6000, -1.6000]])
+""",
+    "as_strided_scatter": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.6, -0.9, 0.9, 2.6], [-1.2, 0.5, 2.3, -1.6], [0.2, 1.9, -1.9, -0.2], [1.6, -2.3, -0.5, 1.2]])
+>>> tensorx.as_strided_scatter(x, tensorx.tensor([[-2., 2.], [1.5, 0.5], [-0.5, -1.5]]), (3, 2), (1, 4), 1)
+tensor([[-2.6000, -2.0000,  1.5000, -0.5000],
+        [-1.2000,  2.0000,  0.5000, -1.5000],
+        [ 0.2000,  1.9000, -1.9000, -0.2000],
+        [ 1.6000, -2.3000, -0.5000,  1.2000]])
 """,
     "asin": """\
 >>> import tensorx
@@ -308,29 +448,39 @@ tensor([-0.5493,  0.5493,  0.2027, -0.2027])
 """,
     "avg_pool1d": """\
 >>> import tensorx
->>> tensorx.avg_pool1d(tensorx.ones(2, 3, 7), 2)
-tensor([[[1., 1., 1.],
-         [1., 1., 1.],
-         [1., 1., 1.]],
-<BLANKLINE>
-        [[1., 1., 1.],
-         [1., 1., 1.],
-         [1., 1., 1.]]])
+>>> tensorx.avg_pool1d(tensorx.tensor([[-0., -1., -1.5, 2., 1.5, 0.5]]), 2)
+tensor([[-0.5000,  0.2500,  1.0000]])
 """,
     "avg_pool2d": """\
 >>> import tensorx
->>> tensorx.avg_pool2d(tensorx.ones(2, 3, 7, 6), 2).shape
-tensorx.Size([2, 3, 3, 3])
+>>> x = tensorx.tensor([[[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]]])
+>>> tensorx.avg_pool2d(x, 2)
+tensor([[[-0.9000,  0.9000]]])
 """,
     "avg_pool3d": """\
 >>> import tensorx
->>> tensorx.avg_pool3d(tensorx.ones(2, 3, 7, 6, 5), 2).shape
-tensorx.Size([2, 3, 3, 3, 2])
+>>> x = tensorx.tensor([[[[-1.8, 0.4, 2.6], [-0.5, 1.7, -1.4]], [[0.8, -2.3, -0.1], [2.1, -0.9, 1.2]]]])
+>>> tensorx.avg_pool3d(x, 2)
+tensor([[[[-0.0625]]]])
 """,
     "baddbmm": """\
 >>> import tensorx
 >>> tensorx.baddbmm(tensorx.ones(2, 3, 5), tensorx.ones(2, 3, 4), tensorx.ones(2, 4, 5)).shape
 tensorx.Size([2, 3, 5])
+""",
+    "batch_norm": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[0.7, 1.7, 2.6], [1.3, 2.2, 0.9], [1.8, 2.8, 1.5], [2.4, 1.1, 2.]])
+>>> tensorx.batch_norm(x, None, None, None, None, True, 0.1, 1e-05)
+tensor([[-1.3567, -0.3990,  1.3567],
+        [-0.3990,  0.3990, -1.3567],
+        [ 0.3990,  1.3567, -0.3990],
+        [ 1.3567, -1.3567,  0.3990]])
+""",
+    "bincount": """\
+>>> import tensorx
+>>> tensorx.bincount(tensorx.tensor([0, 5, 1, 6, 2, 0, 3, 1, 4]))
+tensor([2, 2, 1, 1, 1, 1, 1])
 """,
     "bitwise_and": """\
 >>> import tensorx
@@ -408,6 +558,16 @@ tensorx.Size([2, 3, 5])
 >>> tensorx.broadcast_to(tensorx.tensor([[-1.5], [1.5], [0.]]), (2, 3, 4)).shape
 tensorx.Size([2, 3, 4])
 """,
+    "bucketize": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.bucketize(x, tensorx.tensor([-2., -1.5, -0.5, 0.5, 1.5, 2.]))
+tensor([[0, 3, 6, 2],
+        [4, 0, 3, 6],
+        [2, 5, 1, 4]])
+>>> tensorx.bucketize(1, tensorx.tensor([-2., -1.5, -0.5, 0.5, 1.5, 2.]))
+tensor(4)
+""",
     "cat": """\
 >>> import tensorx
 >>> tensorx.cat((tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]]), tensorx.tensor([[-1.5, 1.5, 0.]])))
@@ -442,6 +602,47 @@ tensor([[-0.9179, -0.1813,  2.1000, -0.6988],
         [ 1.2000, -0.8775,  0.2000,  2.5000],
         [-0.5034,  1.6000, -0.7981,  0.7000]])
 """,
+    "channel_shuffle": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[-2.5, -0.2], [2.1, -1.2], [1.2, -2.1], [0.2, 2.5], [-0.7, 1.6], [-1.6, 0.7]]])
+>>> tensorx.channel_shuffle(x, 2)
+tensor([[[-2.5000, -0.2000],
+         [ 0.2000,  2.5000],
+         [ 2.1000, -1.2000],
+         [-0.7000,  1.6000],
+         [ 1.2000, -2.1000],
+         [-1.6000,  0.7000]]])
+""",
+    "cholesky": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[4.7, 0.7, 0.35], [0.7, 4.8, 0.35], [0.35, 0.35, 4.9]], [[4.2, 0.75, 0.75], [0.75, 4.3, 0.4], [0.75, 0.4, 4.4]]])
+>>> tensorx.cholesky(x).shape
+tensorx.Size([2, 3, 3])
+""",
+    "cholesky_inverse": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[3.7, 0.1, 0.6], [-0.6, 3.8, 0.3], [0.7, -0.4, 4.]], [[4.5, 0.9, -0.3], [0.2, 4.6, -0.5], [-0.1, 0.4, 4.8]]])
+>>> tensorx.cholesky_inverse(x)
+tensor([[[ 0.0767,  0.0101, -0.0108],
+         [ 0.0101,  0.0699,  0.0066],
+         [-0.0108,  0.0066,  0.0625]],
+<BLANKLINE>
+        [[ 0.0495, -0.0022,  0.0011],
+         [-0.0022,  0.0476, -0.0038],
+         [ 0.0011, -0.0038,  0.0434]]])
+""",
+    "cholesky_solve": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[-2.5, -0.2], [2.1, -1.2], [1.2, -2.1]], [[0.2, 2.5], [-0.7, 1.6], [-1.6, 0.7]]])
+>>> tensorx.cholesky_solve(x, tensorx.tensor([[[3.1, -0.4, 0.2], [0.7, 3.3, -0.2], [0.4, 0.9, 3.5]], [[4.1, 0.6, -0.8], [-0.3, 4.3, 0.8], [-0.6, -0.1, 4.5]]]))
+tensor([[[-0.3198,  0.0128],
+         [ 0.2270, -0.0669],
+         [ 0.0650, -0.1436]],
+<BLANKLINE>
+        [[-0.0024,  0.1639],
+         [-0.0389,  0.0977],
+         [-0.0784,  0.0547]]])
+""",
     "chunk": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.8], [0.8, 2.5], [-1.4, 0.3], [1.9, -1.9], [-0.3, 1.4]])
@@ -473,35 +674,27 @@ tensor([[1.0000, 1.0000, 2.1000, 1.0000],
 """,
     "clamp_max": """\
 >>> import tensorx
->>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
->>> tensorx.clamp_max(x, 1)
-tensor([[-2.5000, -0.2000,  1.0000, -1.2000],
-        [ 1.0000, -2.1000,  0.2000,  1.0000],
-        [-0.7000,  1.0000, -1.6000,  0.7000]])
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> tensorx.clamp_max(x, tensorx.tensor([-0.5, -1.5, 2., 0.5]))
+tensor([-2.0000, -1.5000,  0.5000, -0.5000])
 """,
     "clamp_max_": """\
 >>> import tensorx
->>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
->>> x.clamp_max_(1)
-tensor([[-2.5000, -0.2000,  1.0000, -1.2000],
-        [ 1.0000, -2.1000,  0.2000,  1.0000],
-        [-0.7000,  1.0000, -1.6000,  0.7000]])
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.clamp_max_(tensorx.tensor([-0.5, -1.5, 2., 0.5]))
+tensor([-2.0000, -1.5000,  0.5000, -0.5000])
 """,
     "clamp_min": """\
 >>> import tensorx
->>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
->>> tensorx.clamp_min(x, 1)
-tensor([[1.0000, 1.0000, 2.1000, 1.0000],
-        [1.2000, 1.0000, 1.0000, 2.5000],
-        [1.0000, 1.6000, 1.0000, 1.0000]])
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> tensorx.clamp_min(x, tensorx.tensor([-0.5, -1.5, 2., 0.5]))
+tensor([-0.5000,  2.0000,  2.0000,  0.5000])
 """,
     "clamp_min_": """\
 >>> import tensorx
->>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
->>> x.clamp_min_(1)
-tensor([[1.0000, 1.0000, 2.1000, 1.0000],
-        [1.2000, 1.0000, 1.0000, 2.5000],
-        [1.0000, 1.6000, 1.0000, 1.0000]])
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.clamp_min_(tensorx.tensor([-0.5, -1.5, 2., 0.5]))
+tensor([-0.5000,  2.0000,  2.0000,  0.5000])
 """,
     "clip": """\
 >>> import tensorx
@@ -510,6 +703,11 @@ tensor([[1.0000, 1.0000, 2.1000, 1.0000],
 tensor([[2.0000, 0.9000, 2.0000, 0.5000],
         [1.6000, 2.0000, 1.2000, 2.0000],
         [0.7000, 1.8000, 0.2000, 1.4000]])
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.clip(x, tensorx.tensor([-0.8, -0.2, -0.4, -0.6]), tensorx.tensor([[1.2], [1.8], [1.5]]))
+tensor([[-0.8000, -0.2000,  1.2000, -0.6000],
+        [ 1.2000, -0.2000,  0.2000,  1.8000],
+        [-0.7000,  1.5000, -0.4000,  0.7000]])
 """,
     "clip_": """\
 >>> import tensorx
@@ -529,6 +727,30 @@ tensor([-2.0000,  2.0000,  0.5000, -0.5000])
 >>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
 >>> x.clone_()
 tensor([-2.0000,  2.0000,  0.5000, -0.5000])
+""",
+    "col2im": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-1.4, 1.7], [-0.2, -2.1], [1.1, -0.8], [2.4, 0.5]])
+>>> tensorx.col2im(x, (2, 3), (2, 2))
+tensor([[[-1.4000,  1.5000, -2.1000],
+         [ 1.1000,  1.6000,  0.5000]]])
+""",
+    "column_stack": """\
+>>> import tensorx
+>>> tensorx.column_stack((tensorx.tensor([-0.8, 1.7, 0.4]), tensorx.tensor([[0.8, 0.1], [-0.6, -1.4], [2.3, 1.5]])))
+tensor([[-0.8000,  0.8000,  0.1000],
+        [ 1.7000, -0.6000, -1.4000],
+        [ 0.4000,  2.3000,  1.5000]])
+""",
+    "combinations": """\
+>>> import tensorx
+>>> tensorx.combinations(tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([[-2.0000,  2.0000],
+        [-2.0000,  0.5000],
+        [-2.0000, -0.5000],
+        [ 2.0000,  0.5000],
+        [ 2.0000, -0.5000],
+        [ 0.5000, -0.5000]])
 """,
     "complex": """\
 >>> import tensorx
@@ -563,33 +785,60 @@ tensor([-2.0000,  2.0000,  0.5000, -0.5000])
 """,
     "conv1d": """\
 >>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.8, 0.8, 2.5, -1.4], [0.3, 1.9, -1.9, -0.3, 1.4]])
+>>> tensorx.conv1d(x, tensorx.tensor([[[-2., 2., 1.5]], [[0.5, -0.5, -1.5]]]), None, 1, 0, 2, 2)
+tensor([[ 4.5000],
+        [-1.0000]])
 >>> x = tensorx.ones(2, 2, 5)
->>> tensorx.conv1d(x, tensorx.ones(3, 2, 3), tensorx.tensor([-1.5, 1.5, 0.]), 2, 1)
-tensor([[[2.5000, 4.5000, 2.5000],
-         [5.5000, 7.5000, 5.5000],
-         [4.0000, 6.0000, 4.0000]],
-<BLANKLINE>
-        [[2.5000, 4.5000, 2.5000],
-         [5.5000, 7.5000, 5.5000],
-         [4.0000, 6.0000, 4.0000]]])
+>>> tensorx.conv1d(x, tensorx.tensor([[[-2.5, -0.2], [2.1, -1.2]], [[1.2, -2.1], [0.2, 2.5]], [[-0.7, 1.6], [-1.6, 0.7]]]), tensorx.tensor([-1.5, 1.5, 0.]), 1, 'same').shape
+tensorx.Size([2, 3, 5])
 """,
     "conv2d": """\
 >>> import tensorx
 >>> x = tensorx.ones(2, 2, 5, 5)
 >>> tensorx.conv2d(x, tensorx.ones(3, 2, 3, 3), tensorx.tensor([-1.5, 1.5, 0.]), 2, 1).shape
 tensorx.Size([2, 3, 3, 3])
+>>> tensorx.conv2d(x, tensorx.ones(3, 2, 2, 2), tensorx.tensor([-1.5, 1.5, 0.]), 1, 'same').shape
+tensorx.Size([2, 3, 5, 5])
 """,
     "conv3d": """\
 >>> import tensorx
 >>> x = tensorx.ones(2, 2, 5, 5, 5)
 >>> tensorx.conv3d(x, tensorx.ones(3, 2, 3, 3, 3), tensorx.tensor([-1.5, 1.5, 0.]), 2, 1).shape
 tensorx.Size([2, 3, 3, 3, 3])
+>>> tensorx.conv3d(x, tensorx.ones(3, 2, 2, 2, 2), tensorx.tensor([-1.5, 1.5, 0.]), 1, 'same').shape
+tensorx.Size([2, 3, 5, 5, 5])
+""",
+    "conv_tbc": """\
+>>> import tensorx
+>>> x = tensorx.ones(5, 2, 3)
+>>> tensorx.conv_tbc(x, tensorx.ones(2, 3, 4), tensorx.tensor([-2., 2., 0.5, -0.5]), 1).shape
+tensorx.Size([6, 2, 4])
+""",
+    "conv_transpose1d": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[1., -0.], [-1.5, 2.]]])
+>>> tensorx.conv_transpose1d(x, tensorx.tensor([[[-0., -1., -1.5]], [[2., 1.5, 0.5]]]), tensorx.tensor([-0.5, 1.]), 2, 1, 1, 2)
+tensor([[[-1.5000, -2.0000, -0.5000, -0.5000],
+         [-1.2500,  4.2500,  4.0000,  2.0000]]])
+""",
+    "conv_transpose2d": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[[-2.3, 1.], [-1., 2.3]], [[0.3, -1.7], [1.7, -0.3]]]])
+>>> tensorx.conv_transpose2d(x, tensorx.tensor([[[[-2.7, -1.1, 0.5], [2.1, -2.1, -0.5], [1.1, 2.7, -1.4]]], [[[0.2, 1.7, -2.4], [-0.8, 0.8, 2.4], [-1.7, -0.2, 1.4]]]]), tensorx.tensor([-1., 1.]), 2, 1, 1, 2).shape
+tensorx.Size([1, 2, 4, 4])
+""",
+    "conv_transpose3d": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[[[-2.6, -0.9], [0.9, 2.6]], [[-1.2, 0.5], [2.3, -1.6]]], [[[0.2, 1.9], [-1.9, -0.2]], [[1.6, -2.3], [-0.5, 1.2]]]]])
+>>> tensorx.conv_transpose3d(x, tensorx.ones(2, 1, 3, 3, 3), tensorx.tensor([-1., 1.]), 2, 1, 1, 2).shape
+tensorx.Size([1, 2, 4, 4, 4])
 """,
     "convolution": """\
 >>> import tensorx
->>> x = tensorx.ones(2, 3, 7)
->>> tensorx.convolution(x, tensorx.ones(4, 3, 3), None, (1,), (0,), (1,), 1).shape
-tensorx.Size([2, 4, 5])
+>>> x = tensorx.ones(2, 3, 5)
+>>> tensorx.convolution(x, tensorx.ones(4, 3, 2), tensorx.tensor([-2., 2., 0.5, -0.5]), (2,), (1,), (1,), False, (0,), 1).shape
+tensorx.Size([2, 4, 3])
 """,
     "copy": """\
 >>> import tensorx
@@ -619,6 +868,14 @@ tensor([-2.0000, -2.0000,  0.5000,  0.5000])
 >>> x.copysign_(tensorx.tensor([-0.5, -1.5, 2., 0.5]))
 tensor([-2.0000, -2.0000,  0.5000,  0.5000])
 """,
+    "corrcoef": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.6, 0., 2.6, -0.4, 2.2], [-0.8, 1.9, -1.1, 1.5, -1.5], [1.1, -1.9, 0.8, -2.2, 0.4]])
+>>> tensorx.corrcoef(x)
+tensor([[ 1.0000, -0.3508,  0.1229],
+        [-0.3508,  1.0000, -0.9377],
+        [ 0.1229, -0.9377,  1.0000]])
+""",
     "cos": """\
 >>> import tensorx
 >>> tensorx.cos(tensorx.tensor([-2., 2., 0.5, -0.5]))
@@ -641,11 +898,31 @@ tensor([3.7622, 3.7622, 1.1276, 1.1276])
 >>> x.cosh_()
 tensor([3.7622, 3.7622, 1.1276, 1.1276])
 """,
+    "cosine_similarity": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.cosine_similarity(x, tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]]))
+tensor([1.0000, 1.0000, 1.0000])
+""",
     "count_nonzero": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
 >>> tensorx.count_nonzero(x)
 tensor(12)
+""",
+    "cov": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.6, 0., 2.6, -0.4, 2.2], [-0.8, 1.9, -1.1, 1.5, -1.5], [1.1, -1.9, 0.8, -2.2, 0.4]])
+>>> tensorx.cov(x)
+tensor([[ 4.4680, -1.1700,  0.4070],
+        [-1.1700,  2.4900, -2.3175],
+        [ 0.4070, -2.3175,  2.4530]])
+""",
+    "cross": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[2.6, 2.2, 1.8], [1.5, 1.1, 0.7]])
+>>> tensorx.cross(x, tensorx.tensor([[2.6, 2.2, 1.8], [1.5, 1.1, 0.7]])).shape
+tensorx.Size([2, 3])
 """,
     "cummax": """\
 >>> import tensorx
@@ -683,6 +960,39 @@ tensor([[-2.5000, -0.2000,  2.1000, -1.2000],
         [-1.3000, -2.3000,  2.3000,  1.3000],
         [-2.0000, -0.7000,  0.7000,  2.0000]])
 """,
+    "cumulative_trapezoid": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-1.8, 0.4, 2.6, -0.5], [1.7, -1.4, 0.8, -2.3], [-0.1, 2.1, -0.9, 1.2]])
+>>> tensorx.cumulative_trapezoid(x, tensorx.tensor([3, 2, 1, 0]))
+tensor([[ 0.7000, -0.8000, -1.8500],
+        [-0.1500,  0.1500,  0.9000],
+        [-1.0000, -1.6000, -1.7500]])
+>>> tensorx.cumulative_trapezoid(x)
+tensor([[-0.7000,  0.8000,  1.8500],
+        [ 0.1500, -0.1500, -0.9000],
+        [ 1.0000,  1.6000,  1.7500]])
+""",
+    "deg2rad": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-1.2, 0.9, -2., 0.1], [2.2, -0.7, 1.3, -1.6], [0.5, 2.6, -0.3, 1.8]])
+>>> tensorx.deg2rad(x)
+tensor([[-0.0209,  0.0157, -0.0349,  0.0017],
+        [ 0.0384, -0.0122,  0.0227, -0.0279],
+        [ 0.0087,  0.0454, -0.0052,  0.0314]])
+""",
+    "det": """\
+>>> import tensorx
+>>> tensorx.det(tensorx.tensor([[5., 0., 0.], [1., 5., 0.], [1., 1., 5.]]))
+tensor(125.)
+""",
+    "detach_copy": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.detach_copy(x)
+tensor([[-2.5000, -0.2000,  2.1000, -1.2000],
+        [ 1.2000, -2.1000,  0.2000,  2.5000],
+        [-0.7000,  1.6000, -1.6000,  0.7000]])
+""",
     "diag": """\
 >>> import tensorx
 >>> tensorx.diag(tensorx.tensor([2.3, 1.6, 1.]), 1).shape
@@ -693,11 +1003,49 @@ tensorx.Size([4, 4])
 >>> tensorx.diag_embed(tensorx.tensor([[2.6, 2.2, 1.8], [1.5, 1.1, 0.7]])).shape
 tensorx.Size([2, 3, 3])
 """,
+    "diagflat": """\
+>>> import tensorx
+>>> tensorx.diagflat(tensorx.tensor([[2.5, 1.9], [1.4, 0.8]])).shape
+tensorx.Size([4, 4])
+""",
     "diagonal": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
 >>> x.diagonal()
 tensor([-2.5000, -2.1000, -1.6000])
+""",
+    "diagonal_copy": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.diagonal_copy(x)
+tensor([-2.5000, -2.1000, -1.6000])
+""",
+    "diagonal_scatter": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-1.2, 0.9, -2., 0.1], [2.2, -0.7, 1.3, -1.6], [0.5, 2.6, -0.3, 1.8]])
+>>> tensorx.diagonal_scatter(x, tensorx.tensor([1.5, 0.5, -1.]))
+tensor([[ 1.5000,  0.9000, -2.0000,  0.1000],
+        [ 2.2000,  0.5000,  1.3000, -1.6000],
+        [ 0.5000,  2.6000, -1.0000,  1.8000]])
+""",
+    "diff": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.diff(x)
+tensor([[ 2.3000,  2.3000, -3.3000],
+        [-3.3000,  2.3000,  2.3000],
+        [ 2.3000, -3.2000,  2.3000]])
+""",
+    "digamma": """\
+>>> import tensorx
+>>> tensorx.digamma(tensorx.tensor([1.5, 5., 3.5, 2.5]))
+tensor([0.0365, 1.5061, 1.1032, 0.7032])
+""",
+    "digamma_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([1.5, 5., 3.5, 2.5])
+>>> x.digamma_()
+tensor([0.0365, 1.5061, 1.1032, 0.7032])
 """,
     "dist": """\
 >>> import tensorx
@@ -721,10 +1069,66 @@ tensor([[1., 1., 1., 1.],
 >>> x.div_(tensorx.tensor([-0.5, -1.5, 2., 0.5]))
 tensor([ 4.0000, -1.3333,  0.2500, -1.0000])
 """,
+    "divide": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> tensorx.divide(x, tensorx.tensor([-0.5, -1.5, 2., 0.5]))
+tensor([ 4.0000, -1.3333,  0.2500, -1.0000])
+>>> x = tensorx.tensor([[1.6, 4.7, 7.8, 3.5], [6.5, 2.2, 5.3, 8.4], [4.1, 7.2, 2.8, 5.9]])
+>>> tensorx.divide(x, tensorx.tensor([[1.3, 2.8, 4.4, 2.2], [3.8, 1.6, 3.2, 4.7], [2.5, 4.1, 1.9, 3.5]]), rounding_mode='floor')
+tensor([[1., 1., 1., 1.],
+        [1., 1., 1., 1.],
+        [1., 1., 1., 1.]])
+""",
+    "divide_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.divide_(tensorx.tensor([-0.5, -1.5, 2., 0.5]))
+tensor([ 4.0000, -1.3333,  0.2500, -1.0000])
+""",
     "dot": """\
 >>> import tensorx
 >>> tensorx.dot(tensorx.tensor([-2., 2., 0.5, -0.5]), tensorx.tensor([-2., 2., 0.5, -0.5]))
 tensor(8.5000)
+""",
+    "dsplit": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[-2.6, -0.9, 0.9, 2.6], [-1.2, 0.5, 2.3, -1.6]], [[0.2, 1.9, -1.9, -0.2], [1.6, -2.3, -0.5, 1.2]]])
+>>> tensorx.dsplit(x, 2)
+(tensor([[[-2.6000, -0.9000],
+         [-1.2000,  0.5000]],
+<BLANKLINE>
+        [[ 0.2000,  1.9000],
+         [ 1.6000, -2.3000]]]), tensor([[[ 0.9000,  2.6000],
+         [ 2.3000, -1.6000]],
+<BLANKLINE>
+        [[-1.9000, -0.2000],
+         [-0.5000,  1.2000]]]))
+>>> tensorx.dsplit(x, (1, 2))
+(tensor([[[-2.6000],
+         [-1.2000]],
+<BLANKLINE>
+        [[ 0.2000],
+         [ 1.6000]]]), tensor([[[-0.9000],
+         [ 0.5000]],
+<BLANKLINE>
+        [[ 1.9000],
+         [-2.3000]]]), tensor([[[ 0.9000,  2.6000],
+         [ 2.3000, -1.6000]],
+<BLANKLINE>
+        [[-1.9000, -0.2000],
+         [-0.5000,  1.2000]]]))
+""",
+    "dstack": """\
+>>> import tensorx
+>>> tensorx.dstack((tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]]), tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]])))
+tensor([[[-2.0000, -2.0000],
+         [ 2.0000,  2.0000],
+         [ 1.5000,  1.5000]],
+<BLANKLINE>
+        [[ 0.5000,  0.5000],
+         [-0.5000, -0.5000],
+         [-1.5000, -1.5000]]])
 """,
     "elu": """\
 >>> import tensorx
@@ -744,7 +1148,8 @@ tensor([[-0.9179, -0.1813,  2.1000, -0.6988],
 """,
     "embedding": """\
 >>> import tensorx
->>> tensorx.embedding(tensorx.ones(5, 3), tensorx.tensor([[0, 2, 4, 1], [3, 0, 2, 4]])).shape
+>>> x = tensorx.tensor([[-2.6, 0., 2.6], [-0.4, 2.2, -0.8], [1.9, -1.1, 1.5], [-1.5, 1.1, -1.9], [0.8, -2.2, 0.4]])
+>>> tensorx.embedding(x, tensorx.tensor([[0, 2, 4, 1], [3, 0, 2, 4]])).shape
 tensorx.Size([2, 4, 3])
 """,
     "eq": """\
@@ -780,6 +1185,17 @@ tensor([1.8427, 0.1573, 0.4795, 1.5205])
 >>> x.erfc_()
 tensor([1.8427, 0.1573, 0.4795, 1.5205])
 """,
+    "erfinv": """\
+>>> import tensorx
+>>> tensorx.erfinv(tensorx.tensor([-0.6, 0.6, 0.2, -0.2]))
+tensor([-0.5951,  0.5951,  0.1791, -0.1791])
+""",
+    "erfinv_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-0.6, 0.6, 0.2, -0.2])
+>>> x.erfinv_()
+tensor([-0.5951,  0.5951,  0.1791, -0.1791])
+""",
     "exp": """\
 >>> import tensorx
 >>> tensorx.exp(tensorx.tensor([0.3, -0.6, 2.1, 1.2]))
@@ -813,6 +1229,11 @@ tensorx.Size([2, 3, 4])
 >>> tensorx.expand_as(tensorx.tensor([[-1.5], [1.5], [0.]]), tensorx.ones(2, 3, 4)).shape
 tensorx.Size([2, 3, 4])
 """,
+    "expand_copy": """\
+>>> import tensorx
+>>> tensorx.expand_copy(tensorx.tensor([[-1.5], [1.5], [0.]]), (2, 3, 4)).shape
+tensorx.Size([2, 3, 4])
+""",
     "expm1": """\
 >>> import tensorx
 >>> tensorx.expm1(tensorx.tensor([0.3, -0.6, 2.1, 1.2]))
@@ -823,6 +1244,128 @@ tensor([ 0.3499, -0.4512,  7.1662,  2.3201])
 >>> x = tensorx.tensor([0.3, -0.6, 2.1, 1.2])
 >>> x.expm1_()
 tensor([ 0.3499, -0.4512,  7.1662,  2.3201])
+""",
+    "fft_fft": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.8, 0.8, 2.5, -1.4], [0.3, 1.9, -1.9, -0.3, 1.4]])
+>>> tensorx.fft.fft(x)
+tensor([[-1.4000+0.0000j, -5.8496+0.4286j,  0.2996-1.9695j,  0.2996+1.9695j,
+         -5.8496-0.4286j],
+        [ 1.4000+0.0000j,  3.0996+0.4649j, -3.0496-1.8156j, -3.0496+1.8156j,
+          3.0996-0.4649j]])
+""",
+    "fft_fft2": """\
+>>> import tensorx
+>>> tensorx.fft.fft2(tensorx.ones(4, 5)).shape
+tensorx.Size([4, 5])
+""",
+    "fft_fftn": """\
+>>> import tensorx
+>>> tensorx.fft.fftn(tensorx.ones(4, 5)).shape
+tensorx.Size([4, 5])
+""",
+    "fft_fftshift": """\
+>>> import tensorx
+>>> tensorx.fft.fftshift(tensorx.ones(4, 5))
+tensor([[1., 1., 1., 1., 1.],
+        [1., 1., 1., 1., 1.],
+        [1., 1., 1., 1., 1.],
+        [1., 1., 1., 1., 1.]])
+""",
+    "fft_hfft": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.8, 0.8, 2.5, -1.4], [0.3, 1.9, -1.9, -0.3, 1.4]])
+>>> tensorx.fft.hfft(x)
+tensor([[ 1.1000, -5.7669, -5.5000,  3.5669, -5.7000,  3.5669, -5.5000, -5.7669],
+        [ 1.1000,  2.0113,  5.5000, -4.2113, -5.3000, -4.2113,  5.5000,  2.0113]])
+""",
+    "fft_hfft2": """\
+>>> import tensorx
+>>> tensorx.fft.hfft2(tensorx.ones(4, 5)).shape
+tensorx.Size([4, 8])
+""",
+    "fft_hfftn": """\
+>>> import tensorx
+>>> tensorx.fft.hfftn(tensorx.ones(4, 5)).shape
+tensorx.Size([4, 8])
+""",
+    "fft_ifft": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.8, 0.8, 2.5, -1.4], [0.3, 1.9, -1.9, -0.3, 1.4]])
+>>> tensorx.fft.ifft(x)
+tensor([[-0.2800+0.0000j, -1.1699-0.0857j,  0.0599+0.3939j,  0.0599-0.3939j,
+         -1.1699+0.0857j],
+        [ 0.2800+0.0000j,  0.6199-0.0930j, -0.6099+0.3631j, -0.6099-0.3631j,
+          0.6199+0.0930j]])
+""",
+    "fft_ifft2": """\
+>>> import tensorx
+>>> tensorx.fft.ifft2(tensorx.ones(4, 5)).shape
+tensorx.Size([4, 5])
+""",
+    "fft_ifftn": """\
+>>> import tensorx
+>>> tensorx.fft.ifftn(tensorx.ones(4, 5)).shape
+tensorx.Size([4, 5])
+""",
+    "fft_ifftshift": """\
+>>> import tensorx
+>>> tensorx.fft.ifftshift(tensorx.ones(4, 5))
+tensor([[1., 1., 1., 1., 1.],
+        [1., 1., 1., 1., 1.],
+        [1., 1., 1., 1., 1.],
+        [1., 1., 1., 1., 1.]])
+""",
+    "fft_ihfft": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.8, 0.8, 2.5, -1.4], [0.3, 1.9, -1.9, -0.3, 1.4]])
+>>> tensorx.fft.ihfft(x)
+tensor([[-0.2800-0.0000j, -1.1699-0.0857j,  0.0599+0.3939j],
+        [ 0.2800-0.0000j,  0.6199-0.0930j, -0.6099+0.3631j]])
+""",
+    "fft_ihfft2": """\
+>>> import tensorx
+>>> tensorx.fft.ihfft2(tensorx.ones(4, 5)).shape
+tensorx.Size([4, 3])
+""",
+    "fft_ihfftn": """\
+>>> import tensorx
+>>> tensorx.fft.ihfftn(tensorx.ones(4, 5)).shape
+tensorx.Size([4, 3])
+""",
+    "fft_irfft": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.8, 0.8, 2.5, -1.4], [0.3, 1.9, -1.9, -0.3, 1.4]])
+>>> tensorx.fft.irfft(x)
+tensor([[ 0.1375, -0.7209, -0.6875,  0.4459, -0.7125,  0.4459, -0.6875, -0.7209],
+        [ 0.1375,  0.2514,  0.6875, -0.5264, -0.6625, -0.5264,  0.6875,  0.2514]])
+""",
+    "fft_irfft2": """\
+>>> import tensorx
+>>> tensorx.fft.irfft2(tensorx.ones(4, 5)).shape
+tensorx.Size([4, 8])
+""",
+    "fft_irfftn": """\
+>>> import tensorx
+>>> tensorx.fft.irfftn(tensorx.ones(4, 5)).shape
+tensorx.Size([4, 8])
+""",
+    "fft_rfft": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.8, 0.8, 2.5, -1.4], [0.3, 1.9, -1.9, -0.3, 1.4]])
+>>> tensorx.fft.rfft(x)
+tensor([[-1.4000+0.0000j, -5.8496+0.4286j,  0.2996-1.9695j],
+        [ 1.4000+0.0000j,  3.0996+0.4649j, -3.0496-1.8156j]])
+""",
+    "fft_rfft2": """\
+>>> import tensorx
+>>> tensorx.fft.rfft2(tensorx.ones(4, 5)).shape
+tensorx.Size([4, 3])
+""",
+    "fft_rfftn": """\
+>>> import tensorx
+>>> tensorx.fft.rfftn(tensorx.ones(4, 5)).shape
+tensorx.Size([4, 3])
 """,
     "fill": """\
 >>> import tensorx
@@ -853,8 +1396,8 @@ tensorx.Size([24])
 """,
     "flip": """\
 >>> import tensorx
->>> tensorx.flip(tensorx.ones(2, 3, 4), (0, 2)).shape
-tensorx.Size([2, 3, 4])
+>>> tensorx.flip(tensorx.tensor([1.5, 0.5, -1.]), (0,))
+tensor([-1.0000,  0.5000,  1.5000])
 """,
     "fliplr": """\
 >>> import tensorx
@@ -867,6 +1410,18 @@ tensor([[ 1.5000,  2.0000, -2.0000],
 >>> tensorx.flipud(tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]]))
 tensor([[ 0.5000, -0.5000, -1.5000],
         [-2.0000,  2.0000,  1.5000]])
+""",
+    "float_power": """\
+>>> import tensorx
+>>> x = tensorx.tensor([1., 2.5, 2., 1.5])
+>>> tensorx.float_power(x, tensorx.tensor([0.9, 0.5, 1.6, 1.2]))
+tensor([1.0000, 1.5811, 3.0314, 1.6267], dtype=tensorx.float64)
+""",
+    "float_power_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([1., 2.5, 2., 1.5])
+>>> x.float_power_(tensorx.tensor([0.9, 0.5, 1.6, 1.2]))
+tensor([1.0000, 1.5811, 3.0314, 1.6267])
 """,
     "floor": """\
 >>> import tensorx
@@ -935,6 +1490,11 @@ tensor([ 0.0000,  0.0000,  0.5000, -0.5000])
 >>> x.frac_()
 tensor([ 0.0000,  0.0000,  0.5000, -0.5000])
 """,
+    "frexp": """\
+>>> import tensorx
+>>> tensorx.frexp(tensorx.tensor([-2., 2., 0.5, -0.5]))
+torch.return_types.frexp(mantissa=tensor([-0.5000,  0.5000,  0.5000, -0.5000]), exponent=tensor([2, 2, 0, 0], dtype=tensorx.int32))
+""",
     "gather": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
@@ -944,6 +1504,17 @@ tensor([[-2.5000,  1.6000],
         [-0.7000, -2.1000],
         [-2.5000,  1.6000],
         [ 1.2000, -0.2000]])
+""",
+    "gcd": """\
+>>> import tensorx
+>>> tensorx.gcd(tensorx.tensor([-40, -37, -38, -39]), tensorx.tensor([-39, -40, -37, -38]))
+tensor([1, 1, 1, 1])
+""",
+    "gcd_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-40, -37, -38, -39])
+>>> x.gcd_(tensorx.tensor([-39, -40, -37, -38]))
+tensor([1, 1, 1, 1])
 """,
     "ge": """\
 >>> import tensorx
@@ -972,6 +1543,11 @@ tensor([[-0.0155, -0.0841,  2.0625, -0.1381],
         [ 1.0619, -0.0375,  0.1159,  2.4845],
         [-0.1694,  1.5123, -0.0877,  0.5306]])
 """,
+    "geqrf": """\
+>>> import tensorx
+>>> [y.shape for y in tensorx.geqrf(tensorx.ones(2, 4, 3))]
+[tensorx.Size([2, 4, 3]), tensorx.Size([2, 3])]
+""",
     "ger": """\
 >>> import tensorx
 >>> tensorx.ger(tensorx.tensor([-0.8, 1.7, 0.4]), tensorx.tensor([2., 1., -0.1, -1.1]))
@@ -986,6 +1562,52 @@ tensor([[-1.6000, -0.8000,  0.0800,  0.8800],
 tensor([[-2.2273, -0.0463],
         [ 0.6598, -1.9407],
         [-0.1176,  1.0691]])
+""",
+    "greater": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> tensorx.greater(x, tensorx.tensor([-0.5, -1.5, 2., 0.5]))
+tensor([False,  True, False, False])
+""",
+    "greater_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.greater_(tensorx.tensor([-0.5, -1.5, 2., 0.5]))
+tensor([0., 1., 0., 0.])
+""",
+    "greater_equal": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> tensorx.greater_equal(x, tensorx.tensor([-0.5, -1.5, 2., 0.5]))
+tensor([False,  True, False, False])
+""",
+    "greater_equal_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.greater_equal_(tensorx.tensor([-0.5, -1.5, 2., 0.5]))
+tensor([0., 1., 0., 0.])
+""",
+    "grid_sampler": """\
+>>> import tensorx
+>>> tensorx.grid_sampler(tensorx.ones(2, 2, 4, 5), tensorx.ones(2, 3, 2, 2), 0, 0, False).shape
+tensorx.Size([2, 2, 3, 2])
+""",
+    "grid_sampler_2d": """\
+>>> import tensorx
+>>> tensorx.grid_sampler_2d(tensorx.ones(2, 2, 4, 5), tensorx.ones(2, 3, 2, 2), 0, 0, False).shape
+tensorx.Size([2, 2, 3, 2])
+""",
+    "grid_sampler_3d": """\
+>>> import tensorx
+>>> x = tensorx.ones(2, 2, 3, 4, 2)
+>>> tensorx.grid_sampler_3d(x, tensorx.ones(2, 2, 2, 3, 3), 0, 0, False).shape
+tensorx.Size([2, 2, 2, 2, 3])
+""",
+    "group_norm": """\
+>>> import tensorx
+>>> tensorx.group_norm(tensorx.tensor([[-2.3, 1., -1., 2.3], [0.3, -1.7, 1.7, -0.3]]), 2)
+tensor([[-1.0000,  1.0000, -1.0000,  1.0000],
+        [ 1.0000, -1.0000,  1.0000, -1.0000]])
 """,
     "gt": """\
 >>> import tensorx
@@ -1052,6 +1674,40 @@ tensor([[0.0000, 0.0000, 1.0000, 0.0000],
         [1.0000, 0.0000, 0.2000, 1.0000],
         [0.0000, 1.0000, 0.0000, 0.7000]])
 """,
+    "heaviside": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.heaviside(x, tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([[0., 0., 1., 0.],
+        [1., 0., 1., 1.],
+        [0., 1., 0., 1.]])
+""",
+    "heaviside_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> x.heaviside_(tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([[0., 0., 1., 0.],
+        [1., 0., 1., 1.],
+        [0., 1., 0., 1.]])
+""",
+    "histc": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.histc(x, 5, -3, 3)
+tensor([2., 3., 2., 3., 2.])
+""",
+    "hsplit": """\
+>>> import tensorx
+>>> tensorx.hsplit(tensorx.tensor([[-2.3, 1., -1., 2.3], [0.3, -1.7, 1.7, -0.3]]), 2)
+(tensor([[-2.3000,  1.0000],
+        [ 0.3000, -1.7000]]), tensor([[-1.0000,  2.3000],
+        [ 1.7000, -0.3000]]))
+>>> tensorx.hsplit(tensorx.tensor([[-2.3, 1., -1., 2.3], [0.3, -1.7, 1.7, -0.3]]), (1, 2))
+(tensor([[-2.3000],
+        [ 0.3000]]), tensor([[ 1.0000],
+        [-1.7000]]), tensor([[-1.0000,  2.3000],
+        [ 1.7000, -0.3000]]))
+""",
     "hstack": """\
 >>> import tensorx
 >>> tensorx.hstack((tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]]), tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]])))
@@ -1068,6 +1724,58 @@ tensor([2.2361, 1.0000, 1.5033, 2.2825])
 >>> x = tensorx.tensor([1., -0., -1.5, 2.])
 >>> x.hypot_(tensorx.tensor([2., 1., -0.1, -1.1]))
 tensor([2.2361, 1.0000, 1.5033, 2.2825])
+""",
+    "i0": """\
+>>> import tensorx
+>>> tensorx.i0(tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([2.2796, 2.2796, 1.0635, 1.0635])
+""",
+    "i0_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.i0_()
+tensor([2.2796, 2.2796, 1.0635, 1.0635])
+""",
+    "igamma": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[0.8, 2.1, 3.5, 1.6], [2.9, 1., 2.4, 3.7], [1.8, 3.2, 1.3, 2.7]])
+>>> tensorx.igamma(x, tensorx.tensor([[0.6, 2.4, 4.3, 1.7], [3.5, 0.9, 2.8, 4.6], [2., 3.9, 1.3, 3.2]]))
+tensor([[0.5551, 0.6655, 0.7173, 0.6340],
+        [0.7001, 0.5934, 0.6770, 0.7276],
+        [0.6527, 0.7090, 0.6163, 0.6875]])
+""",
+    "igamma_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[0.8, 2.1, 3.5, 1.6], [2.9, 1., 2.4, 3.7], [1.8, 3.2, 1.3, 2.7]])
+>>> x.igamma_(tensorx.tensor([[0.6, 2.4, 4.3, 1.7], [3.5, 0.9, 2.8, 4.6], [2., 3.9, 1.3, 3.2]]))
+tensor([[0.5551, 0.6655, 0.7173, 0.6340],
+        [0.7001, 0.5934, 0.6770, 0.7276],
+        [0.6527, 0.7090, 0.6163, 0.6875]])
+""",
+    "igammac": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[0.8, 2.1, 3.5, 1.6], [2.9, 1., 2.4, 3.7], [1.8, 3.2, 1.3, 2.7]])
+>>> tensorx.igammac(x, tensorx.tensor([[0.6, 2.4, 4.3, 1.7], [3.5, 0.9, 2.8, 4.6], [2., 3.9, 1.3, 3.2]]))
+tensor([[0.4449, 0.3345, 0.2827, 0.3660],
+        [0.2999, 0.4066, 0.3230, 0.2724],
+        [0.3473, 0.2910, 0.3837, 0.3125]])
+""",
+    "igammac_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[0.8, 2.1, 3.5, 1.6], [2.9, 1., 2.4, 3.7], [1.8, 3.2, 1.3, 2.7]])
+>>> x.igammac_(tensorx.tensor([[0.6, 2.4, 4.3, 1.7], [3.5, 0.9, 2.8, 4.6], [2., 3.9, 1.3, 3.2]]))
+tensor([[0.4449, 0.3345, 0.2827, 0.3660],
+        [0.2999, 0.4066, 0.3230, 0.2724],
+        [0.3473, 0.2910, 0.3837, 0.3125]])
+""",
+    "im2col": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[-1.6, 1.3, -1.], [1.9, -0.4, 2.4], [0.2, -2.1, 0.7]]])
+>>> tensorx.im2col(x, (2, 2))
+tensor([[-1.6000,  1.3000,  1.9000, -0.4000],
+        [ 1.3000, -1.0000, -0.4000,  2.4000],
+        [ 1.9000, -0.4000,  0.2000, -2.1000],
+        [-0.4000,  2.4000, -2.1000,  0.7000]])
 """,
     "imag": """\
 >>> import tensorx
@@ -1088,18 +1796,18 @@ tensor([[-2.5000, -0.2000,  2.1000, -1.2000],
     "index_add": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
->>> tensorx.index_add(x, 0, tensorx.tensor([0, 2, 1, 0, 2]), tensorx.ones(5, 4))
-tensor([[-0.5000,  1.8000,  4.1000,  0.8000],
-        [ 2.2000, -1.1000,  1.2000,  3.5000],
-        [ 1.3000,  3.6000,  0.4000,  2.7000]])
+>>> tensorx.index_add(x, 1, tensorx.tensor([0, 2, 0, 2, 0]), tensorx.tensor([[-2.6, 0., 2.6, -0.4, 2.2], [-0.8, 1.9, -1.1, 1.5, -1.5], [1.1, -1.9, 0.8, -2.2, 0.4]]), alpha=2)
+tensor([[ 1.9000, -0.2000,  1.3000, -1.2000],
+        [-5.6000, -2.1000,  7.0000,  2.5000],
+        [ 3.9000,  1.6000, -9.8000,  0.7000]])
 """,
     "index_add_": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
->>> x.index_add_(0, tensorx.tensor([0, 2, 1, 0, 2]), tensorx.ones(5, 4))
-tensor([[-0.5000,  1.8000,  4.1000,  0.8000],
-        [ 2.2000, -1.1000,  1.2000,  3.5000],
-        [ 1.3000,  3.6000,  0.4000,  2.7000]])
+>>> x.index_add_(1, tensorx.tensor([0, 2, 0, 2, 0]), tensorx.tensor([[-2.6, 0., 2.6, -0.4, 2.2], [-0.8, 1.9, -1.1, 1.5, -1.5], [1.1, -1.9, 0.8, -2.2, 0.4]]), alpha=2)
+tensor([[ 1.9000, -0.2000,  1.3000, -1.2000],
+        [-5.6000, -2.1000,  7.0000,  2.5000],
+        [ 3.9000,  1.6000, -9.8000,  0.7000]])
 """,
     "index_copy": """\
 >>> import tensorx
@@ -1124,6 +1832,11 @@ tensor([[-2.5000, -0.2000,  2.0000, -2.0000],
 tensor([[-2.5000, -0.2000,  2.0000,  2.0000],
         [ 1.2000, -2.1000,  2.0000,  2.0000],
         [-0.7000,  1.6000,  2.0000,  2.0000]])
+>>> x = tensorx.tensor([[-1.2, 0.9, -2., 0.1], [2.2, -0.7, 1.3, -1.6], [0.5, 2.6, -0.3, 1.8]])
+>>> tensorx.index_fill(x, 1, tensorx.tensor([3, 2]), tensorx.tensor(0.5))
+tensor([[-1.2000,  0.9000,  0.5000,  0.5000],
+        [ 2.2000, -0.7000,  0.5000,  0.5000],
+        [ 0.5000,  2.6000,  0.5000,  0.5000]])
 """,
     "index_fill_": """\
 >>> import tensorx
@@ -1135,19 +1848,31 @@ tensor([[-2.5000, -0.2000,  2.0000,  2.0000],
 """,
     "index_put": """\
 >>> import tensorx
->>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
->>> tensorx.index_put(x, (tensorx.tensor([0, 2, 1, 0, 2, 1, 0]),), tensorx.ones(7, 4), True)
-tensor([[ 0.5000,  2.8000,  5.1000,  1.8000],
-        [ 3.2000, -0.1000,  2.2000,  4.5000],
-        [ 1.3000,  3.6000,  0.4000,  2.7000]])
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> tensorx.index_put(x, (tensorx.tensor([3, 2, 1]),), tensorx.tensor([-1.5, 1.5, 0.]))
+tensor([-2.0000,  0.0000,  1.5000, -1.5000])
 """,
     "index_put_": """\
 >>> import tensorx
->>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
->>> x.index_put_((tensorx.tensor([0, 2, 1, 0, 2, 1, 0]),), tensorx.ones(7, 4), True)
-tensor([[ 0.5000,  2.8000,  5.1000,  1.8000],
-        [ 3.2000, -0.1000,  2.2000,  4.5000],
-        [ 1.3000,  3.6000,  0.4000,  2.7000]])
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.index_put_((tensorx.tensor([3, 2, 1]),), tensorx.tensor([-1.5, 1.5, 0.]))
+tensor([-2.0000,  0.0000,  1.5000, -1.5000])
+""",
+    "index_reduce": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-1.8, 0.4, 2.6, -0.5], [1.7, -1.4, 0.8, -2.3], [-0.1, 2.1, -0.9, 1.2]])
+>>> tensorx.index_reduce(x, 1, tensorx.tensor([0, 2, 0, 2, 0]), tensorx.tensor([[-2., 0.5, -2.3, 0.1, 2.6], [-0.2, 2.3, -0.6, 1.9, -0.9], [1.6, -1.3, 1.2, -1.6, 0.9]]), 'amax', include_self=False)
+tensor([[ 2.6000,  0.4000,  0.5000, -0.5000],
+        [-0.2000, -1.4000,  2.3000, -2.3000],
+        [ 1.6000,  2.1000, -1.3000,  1.2000]])
+""",
+    "index_reduce_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-1.8, 0.4, 2.6, -0.5], [1.7, -1.4, 0.8, -2.3], [-0.1, 2.1, -0.9, 1.2]])
+>>> x.index_reduce_(1, tensorx.tensor([0, 2, 0, 2, 0]), tensorx.tensor([[-2., 0.5, -2.3, 0.1, 2.6], [-0.2, 2.3, -0.6, 1.9, -0.9], [1.6, -1.3, 1.2, -1.6, 0.9]]), 'amax', include_self=False)
+tensor([[ 2.6000,  0.4000,  0.5000, -0.5000],
+        [-0.2000, -1.4000,  2.3000, -2.3000],
+        [ 1.6000,  2.1000, -1.3000,  1.2000]])
 """,
     "index_select": """\
 >>> import tensorx
@@ -1163,6 +1888,23 @@ tensor([[-2.5000, -0.2000,  2.1000, -1.2000],
 >>> import tensorx
 >>> tensorx.inner(tensorx.tensor([-2., 2., 0.5, -0.5]), tensorx.tensor([-2., 2., 0.5, -0.5]))
 tensor(8.5000)
+""",
+    "instance_norm": """\
+>>> import tensorx
+>>> tensorx.instance_norm(tensorx.ones(2, 3, 4), None, None, None, None, True, 0.1, 0.1).shape
+tensorx.Size([2, 3, 4])
+""",
+    "inverse": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[3.3, -0.2, 0.3], [0.8, 3.5, 0.], [0.5, -0.8, 3.7]], [[4.2, 0.7, -0.6], [-0.1, 4.4, 0.9], [-0.4, 0.1, 4.6]]])
+>>> tensorx.inverse(x)
+tensor([[[ 0.3039,  0.0117, -0.0246],
+         [-0.0695,  0.2830,  0.0056],
+         [-0.0561,  0.0596,  0.2748]],
+<BLANKLINE>
+        [[ 0.2409, -0.0392,  0.0391],
+         [ 0.0012,  0.2281, -0.0445],
+         [ 0.0209, -0.0084,  0.2218]]])
 """,
     "isclose": """\
 >>> import tensorx
@@ -1182,6 +1924,21 @@ tensor([True, True, True, True])
 >>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
 >>> x.isfinite_()
 tensor([1., 1., 1., 1.])
+""",
+    "isin": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2., -0., 2., -1.], [1., -2., 0., 2.], [-1., 2., -2., 1.]])
+>>> tensorx.isin(x, tensorx.tensor([-2., 1., -1., 2., 0.]))
+tensor([[True, True, True, True],
+        [True, True, True, True],
+        [True, True, True, True]])
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.isin(x, 1)
+tensor([[False, False, False, False],
+        [False, False, False, False],
+        [False, False, False, False]])
+>>> tensorx.isin(1, tensorx.tensor([-2., 1., -1., 2., 0.]))
+tensor(True)
 """,
     "isinf": """\
 >>> import tensorx
@@ -1205,6 +1962,28 @@ tensor([False, False, False, False])
 >>> x.isnan_()
 tensor([0., 0., 0., 0.])
 """,
+    "isneginf": """\
+>>> import tensorx
+>>> tensorx.isneginf(tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([False, False, False, False])
+""",
+    "isneginf_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.isneginf_()
+tensor([0., 0., 0., 0.])
+""",
+    "isposinf": """\
+>>> import tensorx
+>>> tensorx.isposinf(tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([False, False, False, False])
+""",
+    "isposinf_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.isposinf_()
+tensor([0., 0., 0., 0.])
+""",
     "isreal": """\
 >>> import tensorx
 >>> tensorx.isreal(tensorx.tensor([-2., 2., 0.5, -0.5]))
@@ -1216,6 +1995,12 @@ tensor([True, True, True, True])
 >>> x.isreal_()
 tensor([1., 1., 1., 1.])
 """,
+    "istft": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[0.20000000298023224+2.4000000953674316j, 2.200000047683716+0.5j, -0.10000000149011612+2.700000047683716j], [1.899999976158142+0.800000011920929j, -0.4000000059604645-1.2000000476837158j, 1.600000023841858+1j], [-0.699999988079071-0.8999999761581421j, 1.2999999523162842+1.2999999523162842j, -0.8999999761581421-0.699999988079071j], [1+1.600000023841858j, -1.2000000476837158-0.4000000059604645j, 0.800000011920929+1.899999976158142j], [2.700000047683716-0.10000000149011612j, 0.5+2.200000047683716j, 2.4000000953674316+0.20000000298023224j]])
+>>> tensorx.istft(x, 8, 4)
+tensor([-0.1375,  0.2447,  0.2750,  0.3624,  0.8625, -0.5227,  0.2750, -0.3727])
+""",
     "kron": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]])
@@ -1224,8 +2009,9 @@ tensorx.Size([6, 6])
 """,
     "kthvalue": """\
 >>> import tensorx
->>> tensorx.kthvalue(tensorx.ones(3, 5), 2)
-torch.return_types.kthvalue(values=tensor([1., 1., 1.]), indices=tensor([1, 1, 1]))
+>>> x = tensorx.tensor([[-2.6, 0., 2.6, -0.4, 2.2], [-0.8, 1.9, -1.1, 1.5, -1.5], [1.1, -1.9, 0.8, -2.2, 0.4]])
+>>> tensorx.kthvalue(x, 2)
+torch.return_types.kthvalue(values=tensor([-0.4000, -1.1000, -1.9000]), indices=tensor([3, 2, 1]))
 """,
     "layer_norm": """\
 >>> import tensorx
@@ -1234,6 +2020,28 @@ torch.return_types.kthvalue(values=tensor([1., 1., 1.]), indices=tensor([1, 1, 1
 tensor([[-0.5785,  1.2905, -1.2905,  0.5785],
         [ 1.2515, -0.6587,  0.6587, -1.2515],
         [-0.5785,  1.2905, -1.2905,  0.5785]])
+""",
+    "lcm": """\
+>>> import tensorx
+>>> tensorx.lcm(tensorx.tensor([-11, -8, -9, -10]), tensorx.tensor([-10, -11, -8, -9]))
+tensor([110,  88,  72,  90])
+""",
+    "lcm_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-11, -8, -9, -10])
+>>> x.lcm_(tensorx.tensor([-10, -11, -8, -9]))
+tensor([110,  88,  72,  90])
+""",
+    "ldexp": """\
+>>> import tensorx
+>>> tensorx.ldexp(tensorx.tensor([-2., 2., 0.5, -0.5]), tensorx.tensor([-0.5, -1.5, 2., 0.5]))
+tensor([-1.4142,  0.7071,  2.0000, -0.7071])
+""",
+    "ldexp_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.ldexp_(tensorx.tensor([-0.5, -1.5, 2., 0.5]))
+tensor([-1.4142,  0.7071,  2.0000, -0.7071])
 """,
     "le": """\
 >>> import tensorx
@@ -1278,6 +2086,312 @@ tensor([[-2.3750,  0.3500,  1.7000, -1.0250],
         [ 0.4000, -1.0750,  0.2750,  1.7500],
         [-1.0250,  1.7000, -1.0750,  0.4000]])
 """,
+    "less": """\
+>>> import tensorx
+>>> tensorx.less(tensorx.tensor([-2., 2., 0.5, -0.5]), tensorx.tensor([-0.5, -1.5, 2., 0.5]))
+tensor([ True, False,  True,  True])
+""",
+    "less_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.less_(tensorx.tensor([-0.5, -1.5, 2., 0.5]))
+tensor([1., 0., 1., 1.])
+""",
+    "less_equal": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> tensorx.less_equal(x, tensorx.tensor([-0.5, -1.5, 2., 0.5]))
+tensor([ True, False,  True,  True])
+""",
+    "less_equal_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.less_equal_(tensorx.tensor([-0.5, -1.5, 2., 0.5]))
+tensor([1., 0., 1., 1.])
+""",
+    "lgamma": """\
+>>> import tensorx
+>>> tensorx.lgamma(tensorx.tensor([2.3, 5.1, 4.1, 3.2]))
+tensor([0.1542, 3.3298, 1.9188, 0.8854])
+""",
+    "lgamma_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([2.3, 5.1, 4.1, 3.2])
+>>> x.lgamma_()
+tensor([0.1542, 3.3298, 1.9188, 0.8854])
+""",
+    "linalg_cholesky": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[4.7, 0.7, 0.35], [0.7, 4.8, 0.35], [0.35, 0.35, 4.9]], [[4.2, 0.75, 0.75], [0.75, 4.3, 0.4], [0.75, 0.4, 4.4]]])
+>>> tensorx.linalg.cholesky(x).shape
+tensorx.Size([2, 3, 3])
+""",
+    "linalg_cholesky_ex": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[3.1, 0.15, 0.3], [0.15, 3.3, 0.35], [0.3, 0.35, 3.5]], [[4.1, 0.15, -0.7], [0.15, 4.3, 0.35], [-0.7, 0.35, 4.5]]])
+>>> tensorx.linalg.cholesky_ex(x)
+torch.return_types.linalg_cholesky_ex(L=tensor([[[ 1.7607,  0.0000,  0.0000],
+         [ 0.0852,  1.8146,  0.0000],
+         [ 0.1704,  0.1849,  1.8539]],
+<BLANKLINE>
+        [[ 2.0248,  0.0000,  0.0000],
+         [ 0.0741,  2.0723,  0.0000],
+         [-0.3457,  0.1813,  2.0851]]]), info=tensor([0, 0], dtype=tensorx.int32))
+""",
+    "linalg_cond": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[3.1, -0.4, 0.2], [0.7, 3.3, -0.2], [0.4, 0.9, 3.5]], [[4.1, 0.6, -0.8], [-0.3, 4.3, 0.8], [-0.6, -0.1, 4.5]]])
+>>> tensorx.linalg.cond(x)
+tensor([1.3042, 1.4827])
+""",
+    "linalg_cross": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[2.6, 2.2, 1.8], [1.5, 1.1, 0.7]])
+>>> tensorx.linalg.cross(x, tensorx.tensor([[2.6, 2.2, 1.8], [1.5, 1.1, 0.7]])).shape
+tensorx.Size([2, 3])
+""",
+    "linalg_det": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[4.7, 0.9, 0.3], [0.5, 4.8, 0.1], [0.4, 0.6, 4.9]], [[4.2, 0.5, 0.7], [1., 4.3, 0.6], [0.8, 0.2, 4.4]]])
+>>> tensorx.linalg.det(x).shape
+tensorx.Size([2])
+""",
+    "linalg_diagonal": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.linalg.diagonal(x, offset=1)
+tensor([-0.2000,  0.2000,  0.7000])
+""",
+    "linalg_eig": """\
+>>> import tensorx
+>>> tensorx.linalg.eig(tensorx.tensor([[[3.2, 0.3], [-0.3, 4.8]], [[4.1, -0.6], [0.6, 3.9]]]))
+torch.return_types.linalg_eig(eigenvalues=tensor([[3.2584+0.0000j, 4.7416+0.0000j],
+        [4.0000+0.5916j, 4.0000-0.5916j]]), eigenvectors=tensor([[[-0.9816+0.0000j, -0.1910+0.0000j],
+         [-0.1910+0.0000j, -0.9816+0.0000j]],
+<BLANKLINE>
+        [[-0.7071+0.0000j, -0.7071-0.0000j],
+         [-0.1179+0.6972j, -0.1179-0.6972j]]]))
+""",
+    "linalg_eigh": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[4.1, 0.2, 0.3], [0.2, 4.3, 0.3], [0.3, 0.3, 4.4]], [[4.8, 0.2, 0.25], [0.2, 4.9, 0.35], [0.25, 0.35, 3.7]]])
+>>> tensorx.linalg.eigh(x)
+torch.return_types.linalg_eigh(eigenvalues=tensor([[3.9138, 4.0559, 4.8303],
+        [3.5750, 4.6441, 5.1809]]), eigenvectors=tensor([[[-0.8665,  0.2334, -0.4413],
+         [ 0.0642, -0.8246, -0.5621],
+         [ 0.4950,  0.5154, -0.6995]],
+<BLANKLINE>
+        [[-0.1585, -0.7965, -0.5835],
+         [-0.2297,  0.6045, -0.7628],
+         [ 0.9603,  0.0132, -0.2788]]]))
+""",
+    "linalg_eigvals": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[3.2, 0.3], [-0.3, 4.8]], [[4.1, -0.6], [0.6, 3.9]]])
+>>> tensorx.linalg.eigvals(x)
+tensor([[3.2584+0.0000j, 4.7416+0.0000j],
+        [4.0000+0.5916j, 4.0000-0.5916j]])
+""",
+    "linalg_eigvalsh": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[3.3, 0.3, 0.4], [0.3, 3.5, -0.4], [0.4, -0.4, 3.7]], [[4.2, 0.3, -0.5], [0.3, 4.4, 0.5], [-0.5, 0.5, 4.6]]])
+>>> tensorx.linalg.eigvalsh(x)
+tensor([[2.7519, 3.7000, 4.0481],
+        [3.5254, 4.6000, 5.0746]])
+""",
+    "linalg_householder_product": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1], [-1.2, 1.2, -2.1], [0.2, 2.5, -0.7], [1.6, -1.6, 0.7]])
+>>> tensorx.linalg.householder_product(x, tensorx.tensor([-1., 1.]))
+tensor([[  2.0000,   2.0600,   8.3500],
+        [ -1.2000,  -2.4720, -12.5200],
+        [  0.2000,  -2.0880,  -3.5800],
+        [  1.6000,   4.8960,  17.3600]])
+""",
+    "linalg_inv": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[3.3, -0.2, 0.3], [0.8, 3.5, 0.], [0.5, -0.8, 3.7]], [[4.2, 0.7, -0.6], [-0.1, 4.4, 0.9], [-0.4, 0.1, 4.6]]])
+>>> tensorx.linalg.inv(x)
+tensor([[[ 0.3039,  0.0117, -0.0246],
+         [-0.0695,  0.2830,  0.0056],
+         [-0.0561,  0.0596,  0.2748]],
+<BLANKLINE>
+        [[ 0.2409, -0.0392,  0.0391],
+         [ 0.0012,  0.2281, -0.0445],
+         [ 0.0209, -0.0084,  0.2218]]])
+""",
+    "linalg_inv_ex": """\
+>>> import tensorx
+>>> tensorx.linalg.inv_ex(tensorx.tensor([[5., 0., 0.], [1., 5., 0.], [1., 1., 5.]]))
+torch.return_types.linalg_inv_ex(inverse=tensor([[ 0.2000,  0.0000,  0.0000],
+        [-0.0400,  0.2000,  0.0000],
+        [-0.0320, -0.0400,  0.2000]]), info=tensor(0, dtype=tensorx.int32))
+""",
+    "linalg_ldl_factor": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[4.7, 0.7, 0.35], [0.7, 4.8, 0.35], [0.35, 0.35, 4.9]], [[4.2, 0.75, 0.75], [0.75, 4.3, 0.4], [0.75, 0.4, 4.4]]])
+>>> [y.shape for y in tensorx.linalg.ldl_factor(x)]
+[tensorx.Size([2, 3, 3]), tensorx.Size([2, 3])]
+""",
+    "linalg_ldl_factor_ex": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[3.1, 0.15, 0.3], [0.15, 3.3, 0.35], [0.3, 0.35, 3.5]], [[4.1, 0.15, -0.7], [0.15, 4.3, 0.35], [-0.7, 0.35, 4.5]]])
+>>> tensorx.linalg.ldl_factor_ex(x)
+torch.return_types.linalg_ldl_factor_ex(LD=tensor([[[ 3.1000,  0.0000,  0.0000],
+         [ 0.0484,  3.2927,  0.0000],
+         [ 0.0968,  0.1019,  3.4368]],
+<BLANKLINE>
+        [[ 4.1000,  0.0000,  0.0000],
+         [ 0.0366,  4.2945,  0.0000],
+         [-0.1707,  0.0875,  4.3476]]]), pivots=tensor([[1, 2, 3],
+        [1, 2, 3]], dtype=tensorx.int32), info=tensor([0, 0], dtype=tensorx.int32))
+""",
+    "linalg_ldl_solve": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[3.1, 0., 0.], [0.0483871, 3.29274, 0.], [0.0967742, 0.101886, 3.43679]], [[4.1, 0., 0.], [0.0365854, 4.29451, 0.], [-0.170732, 0.0874627, 4.34764]]])
+>>> tensorx.linalg.ldl_solve(x, tensorx.tensor([[1, 2, 3], [1, 2, 3]], dtype=tensorx.int32), tensorx.tensor([[[-2.5, -0.2], [2.1, -1.2], [1.2, -2.1]], [[0.2, 2.5], [-0.7, 1.6], [-1.6, 0.7]]]))
+tensor([[[-0.8716,  0.0053],
+         [ 0.6385, -0.3034],
+         [ 0.3537, -0.5701]],
+<BLANKLINE>
+        [[-0.0054,  0.6367],
+         [-0.1344,  0.3313],
+         [-0.3459,  0.2288]]])
+""",
+    "linalg_lstsq": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[3.1, -0.4, 0.2], [0.7, 3.3, -0.2], [0.4, 0.9, 3.5]], [[4.1, 0.6, -0.8], [-0.3, 4.3, 0.8], [-0.6, -0.1, 4.5]]])
+>>> tensorx.linalg.lstsq(x, tensorx.tensor([[[-2.5, -0.2], [2.1, -1.2], [1.2, -2.1]], [[0.2, 2.5], [-0.7, 1.6], [-1.6, 0.7]]]))
+torch.return_types.linalg_lstsq(solution=tensor([[[-0.7171, -0.0812],
+         [ 0.8017, -0.3763],
+         [ 0.2187, -0.4939]],
+<BLANKLINE>
+        [[-0.0071,  0.6034],
+         [-0.0966,  0.3688],
+         [-0.3586,  0.2442]]]), residuals=tensor([]), rank=tensor([3, 3]), singular_values=tensor([]))
+""",
+    "linalg_lu": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[4.7, 0.9, 0.3], [0.5, 4.8, 0.1], [0.4, 0.6, 4.9]], [[4.2, 0.5, 0.7], [1., 4.3, 0.6], [0.8, 0.2, 4.4]]])
+>>> [y.shape for y in tensorx.linalg.lu(x)]
+[tensorx.Size([2, 3, 3]), tensorx.Size([2, 3, 3]), tensorx.Size([2, 3, 3])]
+""",
+    "linalg_lu_factor": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[3.3, -0.2, 0.3], [0.8, 3.5, 0.], [0.5, -0.8, 3.7]], [[4.2, 0.7, -0.6], [-0.1, 4.4, 0.9], [-0.4, 0.1, 4.6]]])
+>>> tensorx.linalg.lu_factor(x)
+torch.return_types.linalg_lu_factor(LU=tensor([[[ 3.3000, -0.2000,  0.3000],
+         [ 0.2424,  3.5485, -0.0727],
+         [ 0.1515, -0.2169,  3.6388]],
+<BLANKLINE>
+        [[ 4.2000,  0.7000, -0.6000],
+         [-0.0238,  4.4167,  0.8857],
+         [-0.0952,  0.0377,  4.5094]]]), pivots=tensor([[1, 2, 3],
+        [1, 2, 3]], dtype=tensorx.int32))
+""",
+    "linalg_lu_factor_ex": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[3.3, -0.2, 0.3], [0.8, 3.5, 0.], [0.5, -0.8, 3.7]], [[4.2, 0.7, -0.6], [-0.1, 4.4, 0.9], [-0.4, 0.1, 4.6]]])
+>>> tensorx.linalg.lu_factor_ex(x)
+torch.return_types.linalg_lu_factor_ex(LU=tensor([[[ 3.3000, -0.2000,  0.3000],
+         [ 0.2424,  3.5485, -0.0727],
+         [ 0.1515, -0.2169,  3.6388]],
+<BLANKLINE>
+        [[ 4.2000,  0.7000, -0.6000],
+         [-0.0238,  4.4167,  0.8857],
+         [-0.0952,  0.0377,  4.5094]]]), pivots=tensor([[1, 2, 3],
+        [1, 2, 3]], dtype=tensorx.int32), info=tensor([0, 0], dtype=tensorx.int32))
+""",
+    "linalg_lu_solve": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[3.1, -0.4, 0.2], [0.225806, 3.39032, -0.245161], [0.129032, 0.280685, 3.54301]], [[4.1, 0.6, -0.8], [-0.0731707, 4.3439, 0.741463], [-0.146341, -0.00280741, 4.38501]]])
+>>> tensorx.linalg.lu_solve(x, tensorx.tensor([[1, 2, 3], [1, 2, 3]], dtype=tensorx.int32), tensorx.tensor([[[-2.5, -0.2], [2.1, -1.2], [1.2, -2.1]], [[0.2, 2.5], [-0.7, 1.6], [-1.6, 0.7]]]))
+tensor([[[-0.7171, -0.0812],
+         [ 0.8017, -0.3763],
+         [ 0.2187, -0.4939]],
+<BLANKLINE>
+        [[-0.0071,  0.6034],
+         [-0.0966,  0.3688],
+         [-0.3586,  0.2442]]])
+""",
+    "linalg_matrix_exp": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[-0.3, 0.1, 0.6], [-0.6, -0.2, 0.3], [0.7, -0.4, 0.]], [[0.5, 0.9, -0.3], [0.2, 0.6, -0.5], [-0.1, 0.4, 0.8]]])
+>>> tensorx.linalg.matrix_exp(x)
+tensor([[[ 0.9165, -0.0223,  0.5559],
+         [-0.3997,  0.7641,  0.1283],
+         [ 0.7375, -0.3489,  1.1620]],
+<BLANKLINE>
+        [[ 1.8360,  1.4476, -1.0018],
+         [ 0.3941,  1.7923, -1.0654],
+         [-0.1168,  0.7221,  2.0542]]])
+""",
+    "linalg_matrix_norm": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[3.5, 0., 0.4], [0.9, 3.7, 0.1], [0.6, -0.6, 3.9]], [[4.3, 0.8, -0.4], [0.1, 4.5, -0.7], [-0.2, 0.2, 4.7]]])
+>>> tensorx.linalg.matrix_norm(x, 'fro')
+tensor([6.5460, 7.8873])
+""",
+    "linalg_matrix_power": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[4.7, 0.9, 0.3], [0.5, 4.8, 0.1], [0.4, 0.6, 4.9]], [[4.2, 0.5, 0.7], [1., 4.3, 0.6], [0.8, 0.2, 4.4]]])
+>>> tensorx.linalg.matrix_power(x, 3).shape
+tensorx.Size([2, 3, 3])
+""",
+    "linalg_matrix_rank": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[3.1, -0.4, 0.2], [0.7, 3.3, -0.2], [0.4, 0.9, 3.5]], [[4.1, 0.6, -0.8], [-0.3, 4.3, 0.8], [-0.6, -0.1, 4.5]]])
+>>> tensorx.linalg.matrix_rank(x)
+tensor([3, 3])
+""",
+    "linalg_multi_dot": """\
+>>> import tensorx
+>>> tensorx.linalg.multi_dot((tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]]), tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]]), tensorx.tensor([[-2.3, 1.], [-1., 2.3], [0.3, -1.7], [1.7, -0.3]])))
+tensor([[-0.7000, 11.1350],
+        [-0.6350, -8.9600]])
+""",
+    "linalg_norm": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.linalg.norm(x)
+tensor(5.5118)
+""",
+    "linalg_pinv": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[3.3, -0.2, 0.3], [0.8, 3.5, 0.], [0.5, -0.8, 3.7]], [[4.2, 0.7, -0.6], [-0.1, 4.4, 0.9], [-0.4, 0.1, 4.6]]])
+>>> tensorx.linalg.pinv(x)
+tensor([[[ 0.3039,  0.0117, -0.0246],
+         [-0.0695,  0.2830,  0.0056],
+         [-0.0561,  0.0596,  0.2748]],
+<BLANKLINE>
+        [[ 0.2409, -0.0392,  0.0391],
+         [ 0.0012,  0.2281, -0.0445],
+         [ 0.0209, -0.0084,  0.2218]]])
+""",
+    "linalg_qr": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[3.3, -0.2, 0.3], [0.8, 3.5, 0.], [0.5, -0.8, 3.7]], [[4.2, 0.7, -0.6], [-0.1, 4.4, 0.9], [-0.4, 0.1, 4.6]]])
+>>> tensorx.linalg.qr(x)
+torch.return_types.linalg_qr(Q=tensor([[[-0.9615,  0.1931, -0.1956],
+         [-0.2331, -0.9500,  0.2079],
+         [-0.1457,  0.2455,  0.9584]],
+<BLANKLINE>
+        [[-0.9952, -0.0271,  0.0939],
+         [ 0.0237, -0.9990, -0.0375],
+         [ 0.0948, -0.0351,  0.9949]]]), R=tensor([[[-3.4322, -0.5070, -0.8275],
+         [ 0.0000, -3.5599,  0.9662],
+         [ 0.0000,  0.0000,  3.4874]],
+<BLANKLINE>
+        [[-4.2202, -0.5829,  1.0545],
+         [ 0.0000, -4.4182, -1.0445],
+         [ 0.0000,  0.0000,  4.4863]]]))
+""",
+    "linalg_slogdet": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[3.5, 0., 0.4], [0.9, 3.7, 0.1], [0.6, -0.6, 3.9]], [[4.3, 0.8, -0.4], [0.1, 4.5, -0.7], [-0.2, 0.2, 4.7]]])
+>>> tensorx.linalg.slogdet(x)
+torch.return_types.linalg_slogdet(sign=tensor([1., 1.]), logabsdet=tensor([3.9042, 4.5099]))
+""",
     "linalg_solve": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[5., 0., 0.], [1., 5., 0.], [1., 1., 5.]])
@@ -1285,6 +2399,81 @@ tensor([[-2.3750,  0.3500,  1.7000, -1.0250],
 tensor([[-0.4000,  0.4000],
         [ 0.3800,  0.0200],
         [-0.0960, -0.3840]])
+""",
+    "linalg_solve_ex": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[5., 0., 0.], [1., 5., 0.], [1., 1., 5.]])
+>>> tensorx.linalg.solve_ex(x, tensorx.tensor([[-2., 2.], [1.5, 0.5], [-0.5, -1.5]]))
+torch.return_types.linalg_solve_ex(result=tensor([[-0.4000,  0.4000],
+        [ 0.3800,  0.0200],
+        [-0.0960, -0.3840]]), info=tensor(0, dtype=tensorx.int32))
+""",
+    "linalg_solve_triangular": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[3.1, -0.4, 0.2], [0.7, 3.3, -0.2], [0.4, 0.9, 3.5]], [[4.1, 0.6, -0.8], [-0.3, 4.3, 0.8], [-0.6, -0.1, 4.5]]])
+>>> tensorx.linalg.solve_triangular(x, tensorx.tensor([[[-2.5, -0.2], [2.1, -1.2], [1.2, -2.1]], [[0.2, 2.5], [-0.7, 1.6], [-1.6, 0.7]]]), upper=True)
+tensor([[[-0.7438, -0.0774],
+         [ 0.6571, -0.4000],
+         [ 0.3429, -0.6000]],
+<BLANKLINE>
+        [[-0.0065,  0.5899],
+         [-0.0966,  0.3432],
+         [-0.3556,  0.1556]]])
+""",
+    "linalg_svd": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[4.1, 0.5, 0.9], [-0.1, 4.3, 0.6], [-0.3, 0., 4.4]], [[4.8, -0.2, 0.2], [0.6, 4.9, 0.], [0.3, 0.7, 3.7]]])
+>>> tensorx.linalg.svd(x)
+torch.return_types.linalg_svd(U=tensor([[[-0.5062, -0.1249,  0.8533],
+         [-0.5691,  0.7918, -0.2217],
+         [-0.6480, -0.5979, -0.4719]],
+<BLANKLINE>
+        [[-0.5361,  0.8327, -0.1386],
+         [-0.7863, -0.5523, -0.2768],
+         [-0.3071, -0.0394,  0.9509]]]), S=tensor([[4.8916, 4.0601, 3.9709],
+        [5.2034, 4.6651, 3.5947]]), Vh=tensor([[[-0.3729, -0.5520, -0.7458],
+         [-0.1014,  0.8232, -0.5586],
+         [ 0.9223, -0.1327, -0.3630]],
+<BLANKLINE>
+        [[-0.6029, -0.7612, -0.2390],
+         [ 0.7832, -0.6218,  0.0044],
+         [-0.1520, -0.1845,  0.9710]]]))
+""",
+    "linalg_svdvals": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[3.5, 0., 0.4], [0.9, 3.7, 0.1], [0.6, -0.6, 3.9]], [[4.3, 0.8, -0.4], [0.1, 4.5, -0.7], [-0.2, 0.2, 4.7]]])
+>>> tensorx.linalg.svdvals(x)
+tensor([[4.2871, 4.0261, 2.8743],
+        [5.1927, 4.4307, 3.9516]])
+""",
+    "linalg_tensorinv": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[5., 0., 0., 0.], [1., 5., 0., 0.]], [[1., 1., 5., 0.], [1., 1., 1., 5.]]])
+>>> tensorx.linalg.tensorinv(x, 2).shape
+tensorx.Size([4, 2, 2])
+""",
+    "linalg_tensorsolve": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[5., 0., 0., 0.], [1., 5., 0., 0.]], [[1., 1., 5., 0.], [1., 1., 1., 5.]]])
+>>> tensorx.linalg.tensorsolve(x, tensorx.tensor([[-2., 2.], [0.5, -0.5]]))
+tensor([-0.4000,  0.4800,  0.0840, -0.1328])
+""",
+    "linalg_vander": """\
+>>> import tensorx
+>>> tensorx.linalg.vander(tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]]))
+tensor([[[ 1.0000, -2.0000,  4.0000],
+         [ 1.0000,  2.0000,  4.0000],
+         [ 1.0000,  1.5000,  2.2500]],
+<BLANKLINE>
+        [[ 1.0000,  0.5000,  0.2500],
+         [ 1.0000, -0.5000,  0.2500],
+         [ 1.0000, -1.5000,  2.2500]]])
+""",
+    "linalg_vecdot": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.linalg.vecdot(x, tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]]))
+tensor([12.1400, 12.1400,  6.1000])
 """,
     "linalg_vector_norm": """\
 >>> import tensorx
@@ -1364,10 +2553,31 @@ tensor([2.3133, 1.3133, 0.1204, 2.0441])
 >>> x.logaddexp_(tensorx.tensor([2., 1., -0.1, -1.1]))
 tensor([2.3133, 1.3133, 0.1204, 2.0441])
 """,
+    "logaddexp2": """\
+>>> import tensorx
+>>> x = tensorx.tensor([2., 1., -0.1, -1.1])
+>>> tensorx.logaddexp2(x, tensorx.tensor([-0.8, 2., 1.1, 0.1]))
+tensor([2.1936, 2.5850, 1.6213, 0.6213])
+""",
+    "logaddexp2_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([2., 1., -0.1, -1.1])
+>>> x.logaddexp2_(tensorx.tensor([-0.8, 2., 1.1, 0.1]))
+tensor([2.1936, 2.5850, 1.6213, 0.6213])
+""",
     "logcumsumexp": """\
 >>> import tensorx
->>> tensorx.logcumsumexp(tensorx.ones(3, 5), 0).shape
-tensorx.Size([3, 5])
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.logcumsumexp(x, 0)
+tensor([[-2.5000, -0.2000,  2.1000, -1.2000],
+        [ 1.2244, -0.0606,  2.2394,  2.5244],
+        [ 1.3607,  1.7740,  2.2607,  2.6740]])
+""",
+    "logdet": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[3.5, 0., 0.4], [0.9, 3.7, 0.1], [0.6, -0.6, 3.9]], [[4.3, 0.8, -0.4], [0.1, 4.5, -0.7], [-0.2, 0.2, 4.7]]])
+>>> tensorx.logdet(x)
+tensor([3.9042, 4.5099])
 """,
     "logical_and": """\
 >>> import tensorx
@@ -1416,6 +2626,22 @@ tensor([False, False, False, False])
 >>> x.logical_xor_(tensorx.tensor([-0.5, -1.5, 2., 0.5]))
 tensor([0., 0., 0., 0.])
 """,
+    "logit": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[0.1, 0.4, 0.8, 0.3], [0.7, 0.1, 0.5, 0.9], [0.4, 0.7, 0.2, 0.6]])
+>>> tensorx.logit(x)
+tensor([[-2.1972, -0.4055,  1.3863, -0.8473],
+        [ 0.8473, -2.1972,  0.0000,  2.1972],
+        [-0.4055,  0.8473, -1.3863,  0.4055]])
+""",
+    "logit_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[0.1, 0.4, 0.8, 0.3], [0.7, 0.1, 0.5, 0.9], [0.4, 0.7, 0.2, 0.6]])
+>>> x.logit_()
+tensor([[-2.1972, -0.4055,  1.3863, -0.8473],
+        [ 0.8473, -2.1972,  0.0000,  2.1972],
+        [-0.4055,  0.8473, -1.3863,  0.4055]])
+""",
     "logsigmoid": """\
 >>> import tensorx
 >>> tensorx.logsigmoid(tensorx.tensor([-2., 2., 0.5, -0.5]))
@@ -1443,6 +2669,24 @@ tensor([ True, False,  True,  True])
 >>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
 >>> x.lt_(tensorx.tensor([-0.5, -1.5, 2., 0.5]))
 tensor([1., 0., 1., 1.])
+""",
+    "lu_solve": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[-2.5, -0.2], [2.1, -1.2], [1.2, -2.1]], [[0.2, 2.5], [-0.7, 1.6], [-1.6, 0.7]]])
+>>> tensorx.lu_solve(x, tensorx.tensor([[[3.1, -0.4, 0.2], [0.225806, 3.39032, -0.245161], [0.129032, 0.280685, 3.54301]], [[4.1, 0.6, -0.8], [-0.0731707, 4.3439, 0.741463], [-0.146341, -0.00280741, 4.38501]]]), tensorx.tensor([[1, 2, 3], [1, 2, 3]], dtype=tensorx.int32))
+tensor([[[-0.7171, -0.0812],
+         [ 0.8017, -0.3763],
+         [ 0.2187, -0.4939]],
+<BLANKLINE>
+        [[-0.0071,  0.6034],
+         [-0.0966,  0.3688],
+         [-0.3586,  0.2442]]])
+""",
+    "lu_unpack": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[4.7, 0.9, 0.3], [0.106383, 4.70426, 0.0680851], [0.0851064, 0.111262, 4.86689]], [[4.2, 0.5, 0.7], [0.238095, 4.18095, 0.433333], [0.190476, 0.0250569, 4.25581]]])
+>>> [y.shape for y in tensorx.lu_unpack(x, tensorx.tensor([[1, 2, 3], [1, 2, 3]], dtype=tensorx.int32))]
+[tensorx.Size([2, 3, 3]), tensorx.Size([2, 3, 3]), tensorx.Size([2, 3, 3])]
 """,
     "masked_fill": """\
 >>> import tensorx
@@ -1484,71 +2728,72 @@ tensor([-2.5000, -1.2000,  0.2000,  1.6000])
 """,
     "matmul": """\
 >>> import tensorx
->>> x = tensorx.tensor([[-1.8, 0.4, 2.6, -0.5], [1.7, -1.4, 0.8, -2.3], [-0.1, 2.1, -0.9, 1.2]])
->>> tensorx.matmul(x, tensorx.ones(4, 5))
-tensor([[ 0.7000,  0.7000,  0.7000,  0.7000,  0.7000],
-        [-1.2000, -1.2000, -1.2000, -1.2000, -1.2000],
-        [ 2.3000,  2.3000,  2.3000,  2.3000,  2.3000]])
+>>> tensorx.matmul(tensorx.tensor([-2., 2., 0.5, -0.5]), tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor(8.5000)
+""",
+    "matrix_exp": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[-0.3, 0.1, 0.6], [-0.6, -0.2, 0.3], [0.7, -0.4, 0.]], [[0.5, 0.9, -0.3], [0.2, 0.6, -0.5], [-0.1, 0.4, 0.8]]])
+>>> tensorx.matrix_exp(x)
+tensor([[[ 0.9165, -0.0223,  0.5559],
+         [-0.3997,  0.7641,  0.1283],
+         [ 0.7375, -0.3489,  1.1620]],
+<BLANKLINE>
+        [[ 1.8360,  1.4476, -1.0018],
+         [ 0.3941,  1.7923, -1.0654],
+         [-0.1168,  0.7221,  2.0542]]])
+""",
+    "matrix_power": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[4.7, 0.9, 0.3], [0.5, 4.8, 0.1], [0.4, 0.6, 4.9]], [[4.2, 0.5, 0.7], [1., 4.3, 0.6], [0.8, 0.2, 4.4]]])
+>>> tensorx.matrix_power(x, 3).shape
+tensorx.Size([2, 3, 3])
 """,
     "max": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
->>> tensorx.max(x, tensorx.tensor([-2., 2., 0.5, -0.5]))
-tensor([[-2.0000,  2.0000,  2.1000, -0.5000],
-        [ 1.2000,  2.0000,  0.5000,  2.5000],
-        [-0.7000,  2.0000,  0.5000,  0.7000]])
 >>> tensorx.max(x)
 tensor(2.5000)
 >>> tensorx.max(x, 0)
 torch.return_types.max(values=tensor([1.2000, 1.6000, 2.1000, 2.5000]), indices=tensor([1, 2, 0, 1]))
+>>> tensorx.max(x, tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([[-2.0000,  2.0000,  2.1000, -0.5000],
+        [ 1.2000,  2.0000,  0.5000,  2.5000],
+        [-0.7000,  2.0000,  0.5000,  0.7000]])
 """,
     "max_pool1d": """\
 >>> import tensorx
->>> tensorx.max_pool1d(tensorx.ones(2, 3, 7), 2)
-tensor([[[1., 1., 1.],
-         [1., 1., 1.],
-         [1., 1., 1.]],
-<BLANKLINE>
-        [[1., 1., 1.],
-         [1., 1., 1.],
-         [1., 1., 1.]]])
+>>> tensorx.max_pool1d(tensorx.tensor([[-2., 2., 1.5, 0.5, -0.5, -1.5]]), 2)
+tensor([[ 2.0000,  1.5000, -0.5000]])
 """,
     "max_pool1d_with_indices": """\
 >>> import tensorx
->>> tensorx.max_pool1d_with_indices(tensorx.ones(2, 3, 7), 2)
-torch.return_types.max_pool1d_with_indices(values=tensor([[[1., 1., 1.],
-         [1., 1., 1.],
-         [1., 1., 1.]],
-<BLANKLINE>
-        [[1., 1., 1.],
-         [1., 1., 1.],
-         [1., 1., 1.]]]), indices=tensor([[[0, 2, 4],
-         [0, 2, 4],
-         [0, 2, 4]],
-<BLANKLINE>
-        [[0, 2, 4],
-         [0, 2, 4],
-         [0, 2, 4]]]))
+>>> tensorx.max_pool1d_with_indices(tensorx.tensor([[-2., 2., 1.5, 0.5, -0.5, -1.5]]), 2)
+torch.return_types.max_pool1d_with_indices(values=tensor([[ 2.0000,  1.5000, -0.5000]]), indices=tensor([[1, 2, 4]]))
 """,
     "max_pool2d": """\
 >>> import tensorx
->>> tensorx.max_pool2d(tensorx.ones(2, 3, 7, 6), 2).shape
-tensorx.Size([2, 3, 3, 3])
+>>> x = tensorx.tensor([[[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]]])
+>>> tensorx.max_pool2d(x, 2)
+tensor([[[1.2000, 2.5000]]])
 """,
     "max_pool2d_with_indices": """\
 >>> import tensorx
->>> [y.shape for y in tensorx.max_pool2d_with_indices(tensorx.ones(2, 3, 7, 6), 2)]
-[tensorx.Size([2, 3, 3, 3]), tensorx.Size([2, 3, 3, 3])]
+>>> x = tensorx.tensor([[[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]]])
+>>> tensorx.max_pool2d_with_indices(x, 2)
+torch.return_types.max_pool2d_with_indices(values=tensor([[[1.2000, 2.5000]]]), indices=tensor([[[4, 7]]]))
 """,
     "max_pool3d": """\
 >>> import tensorx
->>> tensorx.max_pool3d(tensorx.ones(2, 3, 7, 6, 5), 2).shape
-tensorx.Size([2, 3, 3, 3, 2])
+>>> x = tensorx.tensor([[[[-2.5, -0.2, 2.1], [-1.2, 1.2, -2.1]], [[0.2, 2.5, -0.7], [1.6, -1.6, 0.7]]]])
+>>> tensorx.max_pool3d(x, 2)
+tensor([[[[2.5000]]]])
 """,
     "max_pool3d_with_indices": """\
 >>> import tensorx
->>> [y.shape for y in tensorx.max_pool3d_with_indices(tensorx.ones(2, 3, 7, 6, 5), 2)]
-[tensorx.Size([2, 3, 3, 3, 2]), tensorx.Size([2, 3, 3, 3, 2])]
+>>> x = tensorx.tensor([[[[-2.5, -0.2, 2.1], [-1.2, 1.2, -2.1]], [[0.2, 2.5, -0.7], [1.6, -1.6, 0.7]]]])
+>>> tensorx.max_pool3d_with_indices(x, 2)
+torch.return_types.max_pool3d_with_indices(values=tensor([[[[2.5000]]]]), indices=tensor([[[[7]]]]))
 """,
     "maximum": """\
 >>> import tensorx
@@ -1570,8 +2815,9 @@ tensor(0.1500)
 """,
     "median": """\
 >>> import tensorx
->>> tensorx.median(tensorx.ones(3, 5), 0)
-torch.return_types.median(values=tensor([1., 1., 1., 1., 1.]), indices=tensor([1, 1, 1, 1, 1]))
+>>> x = tensorx.tensor([[-2., 0.5, -2.3, 0.1, 2.6], [-0.2, 2.3, -0.6, 1.9, -0.9], [1.6, -1.3, 1.2, -1.6, 0.9]])
+>>> tensorx.median(x, 0)
+torch.return_types.median(values=tensor([-0.2000,  0.5000, -0.6000,  0.1000,  0.9000]), indices=tensor([1, 0, 1, 0, 2]))
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
 >>> tensorx.median(x)
 tensor(-0.2000)
@@ -1579,14 +2825,14 @@ tensor(-0.2000)
     "min": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
->>> tensorx.min(x, tensorx.tensor([-2., 2., 0.5, -0.5]))
-tensor([[-2.5000, -0.2000,  0.5000, -1.2000],
-        [-2.0000, -2.1000,  0.2000, -0.5000],
-        [-2.0000,  1.6000, -1.6000, -0.5000]])
 >>> tensorx.min(x)
 tensor(-2.5000)
 >>> tensorx.min(x, 0)
 torch.return_types.min(values=tensor([-2.5000, -2.1000, -1.6000, -1.2000]), indices=tensor([0, 1, 2, 0]))
+>>> tensorx.min(x, tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([[-2.5000, -0.2000,  0.5000, -1.2000],
+        [-2.0000, -2.1000,  0.2000, -0.5000],
+        [-2.0000,  1.6000, -1.6000, -0.5000]])
 """,
     "minimum": """\
 >>> import tensorx
@@ -1619,10 +2865,30 @@ tensor([[ 0.7000,  0.7000,  0.7000,  0.7000,  0.7000],
         [-1.2000, -1.2000, -1.2000, -1.2000, -1.2000],
         [ 2.3000,  2.3000,  2.3000,  2.3000,  2.3000]])
 """,
+    "mode": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[0.2, 0.9, 1.7, 2.5, 0.5, 1.3], [2.1, 2.8, 0.8, 1.6, 2.4, 0.3], [1.1, 1.9, 2.7, 0.6, 1.4, 2.2]])
+>>> tensorx.mode(x)
+torch.return_types.mode(values=tensor([0.2000, 0.3000, 0.6000]), indices=tensor([0, 5, 3]))
+""",
+    "moveaxis": """\
+>>> import tensorx
+>>> tensorx.moveaxis(tensorx.ones(2, 3, 4), 0, 2).shape
+tensorx.Size([3, 4, 2])
+""",
     "movedim": """\
 >>> import tensorx
 >>> tensorx.movedim(tensorx.ones(2, 3, 4), 0, 2).shape
 tensorx.Size([3, 4, 2])
+""",
+    "msort": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1], [-1.2, 1.2, -2.1], [0.2, 2.5, -0.7], [1.6, -1.6, 0.7]])
+>>> tensorx.msort(x)
+tensor([[-2.5000, -1.6000, -2.1000],
+        [-1.2000, -0.2000, -0.7000],
+        [ 0.2000,  1.2000,  0.7000],
+        [ 1.6000,  2.5000,  2.1000]])
 """,
     "mul": """\
 >>> import tensorx
@@ -1635,11 +2901,39 @@ tensor([ 1.0000, -3.0000,  1.0000, -0.2500])
 >>> x.mul_(tensorx.tensor([-0.5, -1.5, 2., 0.5]))
 tensor([ 1.0000, -3.0000,  1.0000, -0.2500])
 """,
+    "multiply": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> tensorx.multiply(x, tensorx.tensor([-0.5, -1.5, 2., 0.5]))
+tensor([ 1.0000, -3.0000,  1.0000, -0.2500])
+""",
+    "multiply_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.multiply_(tensorx.tensor([-0.5, -1.5, 2., 0.5]))
+tensor([ 1.0000, -3.0000,  1.0000, -0.2500])
+""",
     "mv": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
 >>> tensorx.mv(x, tensorx.tensor([-2., 2., 0.5, -0.5]))
 tensor([ 6.2500, -7.7500,  3.4500])
+""",
+    "mvlgamma": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[3.2, 4.4, 5.5, 3.9], [5.1, 3.5, 4.6, 5.8], [4.2, 5.3, 3.7, 4.8]])
+>>> tensorx.mvlgamma(x, 1)
+tensor([[0.8854, 2.3161, 3.9578, 1.6676],
+        [3.3298, 1.2010, 2.5939, 4.4499],
+        [2.0486, 3.6396, 1.4281, 2.8813]])
+""",
+    "mvlgamma_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[3.2, 4.4, 5.5, 3.9], [5.1, 3.5, 4.6, 5.8], [4.2, 5.3, 3.7, 4.8]])
+>>> x.mvlgamma_(1)
+tensor([[0.8854, 2.3161, 3.9578, 1.6676],
+        [3.3298, 1.2010, 2.5939, 4.4499],
+        [2.0486, 3.6396, 1.4281, 2.8813]])
 """,
     "nan_to_num": """\
 >>> import tensorx
@@ -1649,11 +2943,36 @@ tensor([[-2.5000, -0.2000,  2.1000, -1.2000],
         [ 1.2000, -2.1000,  0.2000,  2.5000],
         [-0.7000,  1.6000, -1.6000,  0.7000]])
 """,
+    "nan_to_num_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> x.nan_to_num_()
+tensor([[-2.5000, -0.2000,  2.1000, -1.2000],
+        [ 1.2000, -2.1000,  0.2000,  2.5000],
+        [-0.7000,  1.6000, -1.6000,  0.7000]])
+""",
     "nanmean": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-1.8, 0.4, 2.6, -0.5], [1.7, -1.4, 0.8, -2.3], [-0.1, 2.1, -0.9, 1.2]])
 >>> tensorx.nanmean(x)
 tensor(0.1500)
+""",
+    "nanmedian": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2., 0.5, -2.3, 0.1, 2.6], [-0.2, 2.3, -0.6, 1.9, -0.9], [1.6, -1.3, 1.2, -1.6, 0.9]])
+>>> tensorx.nanmedian(x, 0)
+torch.return_types.nanmedian(values=tensor([-0.2000,  0.5000, -0.6000,  0.1000,  0.9000]), indices=tensor([1, 0, 1, 0, 2]))
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.nanmedian(x)
+tensor(-0.2000)
+""",
+    "nanquantile": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.6, 0., 2.6, -0.4, 2.2], [-0.8, 1.9, -1.1, 1.5, -1.5], [1.1, -1.9, 0.8, -2.2, 0.4]])
+>>> tensorx.nanquantile(x, tensorx.tensor([0.2, 0.8, 0.6, 0.4]))
+tensor([-1.5800,  1.5800,  0.5600, -0.5600])
+>>> tensorx.nanquantile(x, 0.3)
+tensor(-1.0400)
 """,
     "nansum": """\
 >>> import tensorx
@@ -1668,6 +2987,41 @@ tensor(1.8000)
 tensor([[ 0.8000,  2.5000],
         [-1.4000,  0.3000],
         [ 1.9000, -1.9000]])
+""",
+    "narrow_copy": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.8], [0.8, 2.5], [-1.4, 0.3], [1.9, -1.9], [-0.3, 1.4]])
+>>> tensorx.narrow_copy(x, 0, 1, 3)
+tensor([[ 0.8000,  2.5000],
+        [-1.4000,  0.3000],
+        [ 1.9000, -1.9000]])
+""",
+    "native_batch_norm": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[0.7, 1.7, 2.6], [1.3, 2.2, 0.9], [1.8, 2.8, 1.5], [2.4, 1.1, 2.]])
+>>> tensorx.native_batch_norm(x, None, None, None, None, True, 0.1, 0.1)
+torch.return_types.native_batch_norm(out=tensor([[-1.2112, -0.3562,  1.2112],
+        [-0.3562,  0.3562, -1.2112],
+        [ 0.3562,  1.2112, -0.3562],
+        [ 1.2112, -1.2112,  0.3562]]), mean=tensor([1.5500, 1.9500, 1.7500]), rstd=tensor([1.4249, 1.4249, 1.4249]))
+""",
+    "native_group_norm": """\
+>>> import tensorx
+>>> x = tensorx.ones(2, 4, 3)
+>>> [y.shape for y in tensorx.native_group_norm(x, tensorx.tensor([-2., 2., 0.5, -0.5]), tensorx.tensor([-2., 2., 0.5, -0.5]), 2, 4, 3, 2, 0.1)]
+[tensorx.Size([2, 4, 3]), tensorx.Size([2, 2]), tensorx.Size([2, 2])]
+""",
+    "native_layer_norm": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-1.2, 0.9, -2., 0.1], [2.2, -0.7, 1.3, -1.6], [0.5, 2.6, -0.3, 1.8]])
+>>> tensorx.native_layer_norm(x, (4,), None, None, 0.1)
+torch.return_types.native_layer_norm(out=tensor([[-0.5569,  1.2422, -1.2422,  0.5569],
+        [ 1.2252, -0.6448,  0.6448, -1.2252],
+        [-0.5569,  1.2422, -1.2422,  0.5569]]), mean=tensor([[-0.5500],
+        [ 0.3000],
+        [ 1.1500]]), rstd=tensor([[0.8567],
+        [0.6448],
+        [0.8567]]))
 """,
     "ne": """\
 >>> import tensorx
@@ -1691,6 +3045,25 @@ tensor([ 2.0000, -2.0000, -0.5000,  0.5000])
 >>> x.neg_()
 tensor([ 2.0000, -2.0000, -0.5000,  0.5000])
 """,
+    "negative": """\
+>>> import tensorx
+>>> tensorx.negative(tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([ 2.0000, -2.0000, -0.5000,  0.5000])
+""",
+    "negative_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.negative_()
+tensor([ 2.0000, -2.0000, -0.5000,  0.5000])
+""",
+    "nextafter": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[0.5, 0.7, 0.9, 0.7], [0.8, 0.6, 0.8, 1.], [0.7, 0.9, 0.6, 0.8]])
+>>> tensorx.nextafter(x, tensorx.tensor([[-0.9, -0.4, 0.2, -0.6], [-0., -0.8, -0.2, 0.3], [-0.5, 0.1, -0.7, -0.1]]))
+tensor([[0.5000, 0.7000, 0.9000, 0.7000],
+        [0.8000, 0.6000, 0.8000, 1.0000],
+        [0.7000, 0.9000, 0.6000, 0.8000]])
+""",
     "nonzero": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[True, False, False, True], [False, False, True, False], [False, True, False, False]])
@@ -1702,11 +3075,52 @@ tensor([[0, 0],
         [1, 2],
         [2, 1]])
 """,
+    "nonzero_static": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[True, False, False, True], [False, False, True, False], [False, True, False, False]])
+>>> tensorx.nonzero_static(x, size=4)
+tensor([[0, 0],
+        [0, 3],
+        [1, 2],
+        [2, 1]])
+""",
     "norm": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
 >>> tensorx.norm(x)
 tensor(5.5118)
+""",
+    "norm_except_dim": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[1.1, 2.7, 0.4, 2.], [-0.2, 1.4, -0.9, 0.7], [2.4, 0.1, 1.7, -0.6]])
+>>> tensorx.norm_except_dim(x)
+tensor([[3.5581],
+        [1.8166],
+        [3.0033]])
+""",
+    "not_equal": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> tensorx.not_equal(x, tensorx.tensor([-0.5, -1.5, 2., 0.5]))
+tensor([True, True, True, True])
+""",
+    "not_equal_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.not_equal_(tensorx.tensor([-0.5, -1.5, 2., 0.5]))
+tensor([1., 1., 1., 1.])
+""",
+    "orgqr": """\
+>>> import tensorx
+>>> tensorx.orgqr(tensorx.ones(2, 4, 3), tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]])).shape
+tensorx.Size([2, 4, 3])
+""",
+    "ormqr": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[1.1, 2.7, 0.4], [2., -0.2, 1.4], [-0.9, 0.7, 2.4], [0.1, 1.7, -0.6]])
+>>> tensorx.ormqr(x, tensorx.tensor([-0.1, 2., 0.9]), tensorx.tensor([[2.1, 0.7, -0.7, 1.6], [0.2, 2.5, 1.1, -0.3]]), False, True)
+tensor([[  1.6304,  -5.1431,  -2.2160,  -7.6799],
+        [ -0.2350,  -4.6273,  -4.0406, -10.2897]])
 """,
     "outer": """\
 >>> import tensorx
@@ -1715,16 +3129,71 @@ tensor([[-1.6000, -0.8000,  0.0800,  0.8800],
         [ 3.4000,  1.7000, -0.1700, -1.8700],
         [ 0.8000,  0.4000, -0.0400, -0.4400]])
 """,
+    "pairwise_distance": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[2.8, 1.3, 2.4, 0.9], [2., 0.5, 1.5, 2.6], [1.1, 2.2, 0.7, 1.8]])
+>>> tensorx.pairwise_distance(x, tensorx.tensor([[2.8, 1.3, 2.4, 0.9], [2., 0.5, 1.5, 2.6], [1.1, 2.2, 0.7, 1.8]])).shape
+tensorx.Size([3])
+""",
+    "pdist": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[1.9, -0., 1.3], [2.7, 0.8, 2.2], [0.2, 1.6, -0.3], [1.1, 2.4, 0.5]])
+>>> tensorx.pdist(x)
+tensor([1.4457, 2.8302, 2.6533, 3.6249, 2.8302, 1.4457])
+""",
     "permute": """\
 >>> import tensorx
 >>> x = tensorx.ones(2, 3, 4)
 >>> x.permute((2, 0, 1)).shape
 tensorx.Size([4, 2, 3])
 """,
+    "permute_copy": """\
+>>> import tensorx
+>>> tensorx.permute_copy(tensorx.ones(2, 3, 4), (2, 0, 1)).shape
+tensorx.Size([4, 2, 3])
+""",
+    "pinverse": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[3.3, -0.2, 0.3], [0.8, 3.5, 0.], [0.5, -0.8, 3.7]], [[4.2, 0.7, -0.6], [-0.1, 4.4, 0.9], [-0.4, 0.1, 4.6]]])
+>>> tensorx.pinverse(x)
+tensor([[[ 0.3039,  0.0117, -0.0246],
+         [-0.0695,  0.2830,  0.0056],
+         [-0.0561,  0.0596,  0.2748]],
+<BLANKLINE>
+        [[ 0.2409, -0.0392,  0.0391],
+         [ 0.0012,  0.2281, -0.0445],
+         [ 0.0209, -0.0084,  0.2218]]])
+""",
+    "pixel_shuffle": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[-2.5, -0.2, 2.1]], [[-1.2, 1.2, -2.1]], [[0.2, 2.5, -0.7]], [[1.6, -1.6, 0.7]]])
+>>> tensorx.pixel_shuffle(x, 2)
+tensor([[[-2.5000, -1.2000, -0.2000,  1.2000,  2.1000, -2.1000],
+         [ 0.2000,  1.6000,  2.5000, -1.6000, -0.7000,  0.7000]]])
+""",
+    "pixel_unshuffle": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[-2.5, -0.2, 2.1, -1.2, 1.2, -2.1], [0.2, 2.5, -0.7, 1.6, -1.6, 0.7]]])
+>>> tensorx.pixel_unshuffle(x, 2)
+tensor([[[-2.5000,  2.1000,  1.2000]],
+<BLANKLINE>
+        [[-0.2000, -1.2000, -2.1000]],
+<BLANKLINE>
+        [[ 0.2000, -0.7000, -1.6000]],
+<BLANKLINE>
+        [[ 2.5000,  1.6000,  0.7000]]])
+""",
     "polar": """\
 >>> import tensorx
 >>> tensorx.polar(tensorx.tensor([0.8, 2.4, 1.9, 1.3]), tensorx.tensor([-0.5, -1.5, 2., 0.5]))
 tensor([ 0.7021-0.3835j,  0.1698-2.3940j, -0.7907+1.7277j,  1.1409+0.6233j])
+""",
+    "polygamma": """\
+>>> import tensorx
+>>> tensorx.polygamma(0, tensorx.tensor([[1.3, 2.8, 4.4, 2.2], [3.8, 1.6, 3.2, 4.7], [2.5, 4.1, 1.9, 3.5]]))
+tensor([[-0.1692,  0.8405,  1.3637,  0.5443],
+        [ 1.1977,  0.1260,  0.9988,  1.4374],
+        [ 0.7032,  1.2841,  0.3562,  1.1032]])
 """,
     "positive": """\
 >>> import tensorx
@@ -1758,6 +3227,47 @@ tensor([[-0.6000,  0.9000, -1.0000,  0.1000],
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
 >>> tensorx.prod(x)
 tensor(1.9915)
+""",
+    "put": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.put(x, tensorx.tensor([[11, 10, 9], [8, 7, 6]]), tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]]))
+tensor([[-2.5000, -0.2000,  2.1000, -1.2000],
+        [ 1.2000, -2.1000, -1.5000, -0.5000],
+        [ 0.5000,  1.5000,  2.0000, -2.0000]])
+""",
+    "put_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> x.put_(tensorx.tensor([[11, 10, 9], [8, 7, 6]]), tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]]))
+tensor([[-2.5000, -0.2000,  2.1000, -1.2000],
+        [ 1.2000, -2.1000, -1.5000, -0.5000],
+        [ 0.5000,  1.5000,  2.0000, -2.0000]])
+""",
+    "qr": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[4.7, 0.9, 0.3], [0.5, 4.8, 0.1], [0.4, 0.6, 4.9]], [[4.2, 0.5, 0.7], [1., 4.3, 0.6], [0.8, 0.2, 4.4]]])
+>>> [y.shape for y in tensorx.qr(x)]
+[tensorx.Size([2, 3, 3]), tensorx.Size([2, 3, 3])]
+""",
+    "quantile": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.6, 0., 2.6, -0.4, 2.2], [-0.8, 1.9, -1.1, 1.5, -1.5], [1.1, -1.9, 0.8, -2.2, 0.4]])
+>>> tensorx.quantile(x, tensorx.tensor([0.2, 0.8, 0.6, 0.4]))
+tensor([-1.5800,  1.5800,  0.5600, -0.5600])
+>>> tensorx.quantile(x, 0.3)
+tensor(-1.0400)
+""",
+    "rad2deg": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[2.8, 1.3, 2.4, 0.9], [2., 0.5, 1.5, 2.6], [1.1, 2.2, 0.7, 1.8]])
+>>> tensorx.rad2deg(x).shape
+tensorx.Size([3, 4])
+""",
+    "ravel": """\
+>>> import tensorx
+>>> tensorx.ravel(tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]]))
+tensor([-2.0000,  2.0000,  1.5000,  0.5000, -0.5000, -1.5000])
 """,
     "real": """\
 >>> import tensorx
@@ -1799,6 +3309,22 @@ tensor([1.4000, 0.4000, 2.0000, 0.9000])
 >>> x.remainder_(tensorx.tensor([2.3, 1.7, 3.4, 2.9]))
 tensor([1.4000, 0.4000, 2.0000, 0.9000])
 """,
+    "renorm": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.renorm(x, 2, 0, 1.0)
+tensor([[-0.7175, -0.0574,  0.6027, -0.3444],
+        [ 0.3444, -0.6027,  0.0574,  0.7175],
+        [-0.2834,  0.6478, -0.6478,  0.2834]])
+""",
+    "renorm_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> x.renorm_(2, 0, 1.0)
+tensor([[-0.7175, -0.0574,  0.6027, -0.3444],
+        [ 0.3444, -0.6027,  0.0574,  0.7175],
+        [-0.2834,  0.6478, -0.6478,  0.2834]])
+""",
     "repeat": """\
 >>> import tensorx
 >>> tensorx.repeat(tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]]), (2, 1))
@@ -1826,11 +3352,42 @@ tensor([[-2.5000, -0.2000,  2.1000, -1.2000],
         [ 1.2000, -2.1000,  0.2000,  2.5000],
         [-0.7000,  1.6000, -1.6000,  0.7000]])
 """,
+    "resolve_conj": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.resolve_conj(x)
+tensor([[-2.5000, -0.2000,  2.1000, -1.2000],
+        [ 1.2000, -2.1000,  0.2000,  2.5000],
+        [-0.7000,  1.6000, -1.6000,  0.7000]])
+""",
+    "resolve_neg": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.resolve_neg(x)
+tensor([[-2.5000, -0.2000,  2.1000, -1.2000],
+        [ 1.2000, -2.1000,  0.2000,  2.5000],
+        [-0.7000,  1.6000, -1.6000,  0.7000]])
+""",
+    "rms_norm": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.rms_norm(x, (4,), None, 0.1)
+tensor([[-1.4120, -0.1130,  1.1860, -0.6777],
+        [ 0.6777, -1.1860,  0.1130,  1.4120],
+        [-0.5491,  1.2551, -1.2551,  0.5491]])
+""",
     "roll": """\
 >>> import tensorx
 >>> tensorx.roll(tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]]), 1)
 tensor([[-1.5000, -2.0000,  2.0000],
         [ 1.5000,  0.5000, -0.5000]])
+""",
+    "rot90": """\
+>>> import tensorx
+>>> tensorx.rot90(tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]]))
+tensor([[ 1.5000, -1.5000],
+        [ 2.0000, -0.5000],
+        [-2.0000,  0.5000]])
 """,
     "round": """\
 >>> import tensorx
@@ -1842,6 +3399,14 @@ tensor([-2.,  2.,  0., -0.])
 >>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
 >>> x.round_()
 tensor([-2.,  2.,  0., -0.])
+""",
+    "row_stack": """\
+>>> import tensorx
+>>> tensorx.row_stack((tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]]), tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]])))
+tensor([[-2.0000,  2.0000,  1.5000],
+        [ 0.5000, -0.5000, -1.5000],
+        [-2.0000,  2.0000,  1.5000],
+        [ 0.5000, -0.5000, -1.5000]])
 """,
     "rsqrt": """\
 >>> import tensorx
@@ -1876,6 +3441,14 @@ tensor([[-2.5000,  1.6000,  0.2000, -1.2000],
 tensor([[ 0.5000, -0.2000,  0.5000, -1.2000],
         [ 0.5000, -2.1000,  0.5000,  2.5000],
         [ 0.5000,  1.6000,  0.5000,  0.7000]])
+>>> tensorx.scatter(x, 0, tensorx.tensor([[0, 2], [1, 0], [2, 1], [0, 2], [1, 0]]), tensorx.ones(5, 4), reduce='add')
+tensor([[-0.5000,  1.8000,  2.1000, -1.2000],
+        [ 3.2000, -1.1000,  0.2000,  2.5000],
+        [ 0.3000,  3.6000, -1.6000,  0.7000]])
+>>> tensorx.scatter(x, 0, tensorx.tensor([[0, 2], [1, 0], [2, 1], [0, 2], [1, 0]]), 2, reduce='multiply')
+tensor([[-10.0000,  -0.8000,   2.1000,  -1.2000],
+        [  4.8000,  -4.2000,   0.2000,   2.5000],
+        [ -1.4000,   6.4000,  -1.6000,   0.7000]])
 """,
     "scatter_": """\
 >>> import tensorx
@@ -1888,18 +3461,44 @@ tensor([[-2.5000,  1.6000,  0.2000, -1.2000],
     "scatter_add": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
->>> tensorx.scatter_add(x, 0, tensorx.zeros((5, 4), dtype=tensorx.int64), tensorx.ones(5, 4))
-tensor([[ 2.5000,  4.8000,  7.1000,  3.8000],
-        [ 1.2000, -2.1000,  0.2000,  2.5000],
-        [-0.7000,  1.6000, -1.6000,  0.7000]])
+>>> tensorx.scatter_add(x, 1, tensorx.tensor([[0, 2], [0, 2], [0, 2]]), tensorx.tensor([[-2.7, -1.1, 0.5, 2.1, -2.1, -0.5], [1.1, 2.7, -1.4, 0.2, 1.7, -2.4], [-0.8, 0.8, 2.4, -1.7, -0.2, 1.4]]))
+tensor([[-5.2000, -0.2000,  1.0000, -1.2000],
+        [ 2.3000, -2.1000,  2.9000,  2.5000],
+        [-1.5000,  1.6000, -0.8000,  0.7000]])
 """,
     "scatter_add_": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
->>> x.scatter_add_(0, tensorx.zeros((5, 4), dtype=tensorx.int64), tensorx.ones(5, 4))
-tensor([[ 2.5000,  4.8000,  7.1000,  3.8000],
-        [ 1.2000, -2.1000,  0.2000,  2.5000],
-        [-0.7000,  1.6000, -1.6000,  0.7000]])
+>>> x.scatter_add_(1, tensorx.tensor([[0, 2], [0, 2], [0, 2]]), tensorx.tensor([[-2.7, -1.1, 0.5, 2.1, -2.1, -0.5], [1.1, 2.7, -1.4, 0.2, 1.7, -2.4], [-0.8, 0.8, 2.4, -1.7, -0.2, 1.4]]))
+tensor([[-5.2000, -0.2000,  1.0000, -1.2000],
+        [ 2.3000, -2.1000,  2.9000,  2.5000],
+        [-1.5000,  1.6000, -0.8000,  0.7000]])
+""",
+    "scatter_reduce": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.scatter_reduce(x, 0, tensorx.tensor([[0, 2], [1, 0], [2, 1], [0, 2], [1, 0]]), tensorx.ones(5, 4), 'sum')
+tensor([[-0.5000,  1.8000,  2.1000, -1.2000],
+        [ 3.2000, -1.1000,  0.2000,  2.5000],
+        [ 0.3000,  3.6000, -1.6000,  0.7000]])
+""",
+    "scatter_reduce_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> x.scatter_reduce_(0, tensorx.tensor([[0, 2], [1, 0], [2, 1], [0, 2], [1, 0]]), tensorx.ones(5, 4), 'sum')
+tensor([[-0.5000,  1.8000,  2.1000, -1.2000],
+        [ 3.2000, -1.1000,  0.2000,  2.5000],
+        [ 0.3000,  3.6000, -1.6000,  0.7000]])
+""",
+    "searchsorted": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., -1.5, -0.5, 0.5, 1.5, 2.])
+>>> tensorx.searchsorted(x, tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]]))
+tensor([[0, 3, 6, 2],
+        [4, 0, 3, 6],
+        [2, 5, 1, 4]])
+>>> tensorx.searchsorted(tensorx.tensor([-2., -1.5, -0.5, 0.5, 1.5, 2.]), 1)
+tensor(4)
 """,
     "select": """\
 >>> import tensorx
@@ -1907,6 +3506,20 @@ tensor([[ 2.5000,  4.8000,  7.1000,  3.8000],
 >>> x.select(1, -1)
 tensor([[1., 1., 1., 1.],
         [1., 1., 1., 1.]])
+""",
+    "select_copy": """\
+>>> import tensorx
+>>> tensorx.select_copy(tensorx.ones(2, 3, 4), 1, -1)
+tensor([[1., 1., 1., 1.],
+        [1., 1., 1., 1.]])
+""",
+    "select_scatter": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-1.2, 0.9, -2., 0.1], [2.2, -0.7, 1.3, -1.6], [0.5, 2.6, -0.3, 1.8]])
+>>> tensorx.select_scatter(x, tensorx.tensor([1.5, 0.5, -1.]), 1, -1)
+tensor([[-1.2000,  0.9000, -2.0000,  1.5000],
+        [ 2.2000, -0.7000,  1.3000,  0.5000],
+        [ 0.5000,  2.6000, -0.3000, -1.0000]])
 """,
     "selu": """\
 >>> import tensorx
@@ -1918,6 +3531,17 @@ tensor([ 1.0507,  0.0000, -1.3658,  2.1014])
 >>> x = tensorx.tensor([1., -0., -1.5, 2.])
 >>> x.selu_()
 tensor([ 1.0507,  0.0000, -1.3658,  2.1014])
+""",
+    "sgn": """\
+>>> import tensorx
+>>> tensorx.sgn(tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([-1.,  1.,  1., -1.])
+""",
+    "sgn_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.sgn_()
+tensor([-1.,  1.,  1., -1.])
 """,
     "sigmoid": """\
 >>> import tensorx
@@ -1974,6 +3598,22 @@ tensor([-0.9093,  0.9093,  0.4794, -0.4794])
 >>> x.sin_()
 tensor([-0.9093,  0.9093,  0.4794, -0.4794])
 """,
+    "sinc": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-0., 0.4, 0.7, 0.2], [0.6, 0.1, 0.4, 0.8], [0.3, 0.7, 0.1, 0.5]])
+>>> tensorx.sinc(x)
+tensor([[1.0000, 0.7568, 0.3679, 0.9355],
+        [0.5046, 0.9836, 0.7568, 0.2339],
+        [0.8584, 0.3679, 0.9836, 0.6366]])
+""",
+    "sinc_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-0., 0.4, 0.7, 0.2], [0.6, 0.1, 0.4, 0.8], [0.3, 0.7, 0.1, 0.5]])
+>>> x.sinc_()
+tensor([[1.0000, 0.7568, 0.3679, 0.9355],
+        [0.5046, 0.9836, 0.7568, 0.2339],
+        [0.8584, 0.3679, 0.9836, 0.6366]])
+""",
     "sinh": """\
 >>> import tensorx
 >>> tensorx.sinh(tensorx.tensor([-2., 2., 0.5, -0.5]))
@@ -1991,6 +3631,27 @@ tensor([-3.6269,  3.6269,  0.5211, -0.5211])
 >>> x.slice(0, 1, 5, 2)
 tensor([[1., 1., 1., 1.],
         [1., 1., 1., 1.]])
+""",
+    "slice_copy": """\
+>>> import tensorx
+>>> tensorx.slice_copy(tensorx.ones(5, 4), 0, 1, 5, 2)
+tensor([[1., 1., 1., 1.],
+        [1., 1., 1., 1.]])
+""",
+    "slice_scatter": """\
+>>> import tensorx
+>>> x = tensorx.ones(5, 4)
+>>> tensorx.slice_scatter(x, tensorx.tensor([[-2.3, 1., -1., 2.3], [0.3, -1.7, 1.7, -0.3]]), 0, 1, 5, 2)
+tensor([[ 1.0000,  1.0000,  1.0000,  1.0000],
+        [-2.3000,  1.0000, -1.0000,  2.3000],
+        [ 1.0000,  1.0000,  1.0000,  1.0000],
+        [ 0.3000, -1.7000,  1.7000, -0.3000],
+        [ 1.0000,  1.0000,  1.0000,  1.0000]])
+""",
+    "slogdet": """\
+>>> import tensorx
+>>> tensorx.slogdet(tensorx.tensor([[5., 0., 0.], [1., 5., 0.], [1., 1., 5.]]))
+torch.return_types.slogdet(sign=tensor(1.), logabsdet=tensor(4.8283))
 """,
     "softmax": """\
 >>> import tensorx
@@ -2043,6 +3704,325 @@ torch.return_types.sort(values=tensor([[-2.5000, -1.2000, -0.2000,  2.1000],
         [1, 2, 0, 3],
         [2, 0, 3, 1]]))
 """,
+    "special_airy_ai": """\
+>>> import tensorx
+>>> tensorx.special.airy_ai(tensorx.tensor([-4., 2., 0., -2.]))
+tensor([-0.0703,  0.0349,  0.3550,  0.2274])
+""",
+    "special_bessel_j0": """\
+>>> import tensorx
+>>> tensorx.special.bessel_j0(tensorx.tensor([-7., 7., 2.5, -2.5]))
+tensor([ 0.3001,  0.3001, -0.0484, -0.0484])
+""",
+    "special_bessel_j1": """\
+>>> import tensorx
+>>> tensorx.special.bessel_j1(tensorx.tensor([-7., 7., 2.5, -2.5]))
+tensor([ 0.0047, -0.0047,  0.4971, -0.4971])
+""",
+    "special_bessel_y0": """\
+>>> import tensorx
+>>> tensorx.special.bessel_y0(tensorx.tensor([2.5, 9.5, 7.5, 5.]))
+tensor([ 0.4981,  0.1712,  0.1173, -0.3085])
+""",
+    "special_bessel_y1": """\
+>>> import tensorx
+>>> tensorx.special.bessel_y1(tensorx.tensor([2.5, 9.5, 7.5, 5.]))
+tensor([ 0.1459,  0.2032, -0.2591,  0.1479])
+""",
+    "special_chebyshev_polynomial_t": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-0.5, 0.5, 0.2, -0.2])
+>>> tensorx.special.chebyshev_polynomial_t(x, tensorx.tensor([2., 1., 4., 3.]))
+tensor([-0.5000,  0.5000,  0.6928,  0.5680])
+""",
+    "special_chebyshev_polynomial_u": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-0.5, 0.5, 0.2, -0.2])
+>>> tensorx.special.chebyshev_polynomial_u(x, tensorx.tensor([2., 1., 4., 3.]))
+tensor([0.0000, 1.0000, 0.5456, 0.7360])
+""",
+    "special_chebyshev_polynomial_v": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-0.5, 0.5, 0.2, -0.2])
+>>> tensorx.special.chebyshev_polynomial_v(x, tensorx.tensor([2., 1., 4., 3.]))
+tensor([1.0000, 0.0000, 1.2816, 1.5760])
+""",
+    "special_chebyshev_polynomial_w": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-0.5, 0.5, 0.2, -0.2])
+>>> tensorx.special.chebyshev_polynomial_w(x, tensorx.tensor([2., 1., 4., 3.]))
+tensor([-1.0000,  2.0000, -0.1904, -0.1040])
+""",
+    "special_digamma": """\
+>>> import tensorx
+>>> tensorx.special.digamma(tensorx.tensor([1.5, 5., 3.5, 2.5]))
+tensor([0.0365, 1.5061, 1.1032, 0.7032])
+""",
+    "special_entr": """\
+>>> import tensorx
+>>> tensorx.special.entr(tensorx.tensor([0.7, 2.4, 1.8, 1.3]))
+tensor([ 0.2497, -2.1011, -1.0580, -0.3411])
+""",
+    "special_erf": """\
+>>> import tensorx
+>>> tensorx.special.erf(tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([-0.9953,  0.9953,  0.5205, -0.5205])
+""",
+    "special_erfc": """\
+>>> import tensorx
+>>> tensorx.special.erfc(tensorx.tensor([-1., 1., 0.5, -0.5]))
+tensor([1.8427, 0.1573, 0.4795, 1.5205])
+""",
+    "special_erfcx": """\
+>>> import tensorx
+>>> tensorx.special.erfcx(tensorx.tensor([-0.5, 3., 2., 0.5]))
+tensor([1.9524, 0.1790, 0.2554, 0.6157])
+""",
+    "special_erfinv": """\
+>>> import tensorx
+>>> tensorx.special.erfinv(tensorx.tensor([-0.6, 0.6, 0.2, -0.2]))
+tensor([-0.5951,  0.5951,  0.1791, -0.1791])
+""",
+    "special_exp2": """\
+>>> import tensorx
+>>> tensorx.special.exp2(tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([0.2500, 4.0000, 1.4142, 0.7071])
+""",
+    "special_expit": """\
+>>> import tensorx
+>>> tensorx.special.expit(tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([0.1192, 0.8808, 0.6225, 0.3775])
+""",
+    "special_expm1": """\
+>>> import tensorx
+>>> tensorx.special.expm1(tensorx.tensor([0.3, -0.6, 2.1, 1.2]))
+tensor([ 0.3499, -0.4512,  7.1662,  2.3201])
+""",
+    "special_gammainc": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[0.8, 2.1, 3.5, 1.6], [2.9, 1., 2.4, 3.7], [1.8, 3.2, 1.3, 2.7]])
+>>> tensorx.special.gammainc(x, tensorx.tensor([[0.6, 2.4, 4.3, 1.7], [3.5, 0.9, 2.8, 4.6], [2., 3.9, 1.3, 3.2]]))
+tensor([[0.5551, 0.6655, 0.7173, 0.6340],
+        [0.7001, 0.5934, 0.6770, 0.7276],
+        [0.6527, 0.7090, 0.6163, 0.6875]])
+""",
+    "special_gammaincc": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[0.8, 2.1, 3.5, 1.6], [2.9, 1., 2.4, 3.7], [1.8, 3.2, 1.3, 2.7]])
+>>> tensorx.special.gammaincc(x, tensorx.tensor([[0.6, 2.4, 4.3, 1.7], [3.5, 0.9, 2.8, 4.6], [2., 3.9, 1.3, 3.2]]))
+tensor([[0.4449, 0.3345, 0.2827, 0.3660],
+        [0.2999, 0.4066, 0.3230, 0.2724],
+        [0.3473, 0.2910, 0.3837, 0.3125]])
+""",
+    "special_gammaln": """\
+>>> import tensorx
+>>> tensorx.special.gammaln(tensorx.tensor([2.3, 5.1, 4.1, 3.2]))
+tensor([0.1542, 3.3298, 1.9188, 0.8854])
+""",
+    "special_hermite_polynomial_h": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-0.5, 0.5, 0.2, -0.2])
+>>> tensorx.special.hermite_polynomial_h(x, tensorx.tensor([2., 1., 4., 3.]))
+tensor([-1.0000,  1.0000, 10.1056,  2.3360])
+""",
+    "special_hermite_polynomial_he": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-0.5, 0.5, 0.2, -0.2])
+>>> tensorx.special.hermite_polynomial_he(x, tensorx.tensor([2., 1., 4., 3.]))
+tensor([-0.7500,  0.5000,  2.7616,  0.5920])
+""",
+    "special_i0": """\
+>>> import tensorx
+>>> tensorx.special.i0(tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([2.2796, 2.2796, 1.0635, 1.0635])
+""",
+    "special_i0e": """\
+>>> import tensorx
+>>> tensorx.special.i0e(tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([0.3085, 0.3085, 0.6450, 0.6450])
+""",
+    "special_i1": """\
+>>> import tensorx
+>>> tensorx.special.i1(tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([-1.5906,  1.5906,  0.2579, -0.2579])
+""",
+    "special_i1e": """\
+>>> import tensorx
+>>> tensorx.special.i1e(tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([-0.2153,  0.2153,  0.1564, -0.1564])
+""",
+    "special_laguerre_polynomial_l": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-0.5, 0.5, 0.2, -0.2])
+>>> tensorx.special.laguerre_polynomial_l(x, tensorx.tensor([2., 1., 4., 3.]))
+tensor([2.1250, 0.5000, 0.3147, 1.6613])
+""",
+    "special_legendre_polynomial_p": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-0.5, 0.5, 0.2, -0.2])
+>>> tensorx.special.legendre_polynomial_p(x, tensorx.tensor([2., 1., 4., 3.]))
+tensor([-0.1250,  0.5000,  0.2320,  0.2800])
+""",
+    "special_log1p": """\
+>>> import tensorx
+>>> tensorx.special.log1p(tensorx.tensor([2., 1.5, 0.5, 3.]))
+tensor([1.0986, 0.9163, 0.4055, 1.3863])
+""",
+    "special_log_ndtr": """\
+>>> import tensorx
+>>> tensorx.special.log_ndtr(tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([-3.7832, -0.0230, -0.3689, -1.1759])
+""",
+    "special_log_softmax": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.special.log_softmax(x, 1)
+tensor([[-4.7373, -2.4373, -0.1373, -3.4373],
+        [-1.6241, -4.9241, -2.6241, -0.3241],
+        [-2.7367, -0.4367, -3.6367, -1.3367]])
+""",
+    "special_logit": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[0.9, 0.7, 0.9, 0.6], [0.8, 0.6, 0.7, 0.9], [0.7, 0.8, 0.6, 0.8]])
+>>> tensorx.special.logit(x)
+tensor([[2.1972, 0.8473, 2.1972, 0.4055],
+        [1.3863, 0.4055, 0.8473, 2.1972],
+        [0.8473, 1.3863, 0.4055, 1.3863]])
+""",
+    "special_logsumexp": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.special.logsumexp(x, 0)
+tensor([1.3607, 1.7740, 2.2607, 2.6740])
+""",
+    "special_modified_bessel_i0": """\
+>>> import tensorx
+>>> tensorx.special.modified_bessel_i0(tensorx.tensor([0.5, 9.1, 6.2, 3.4]))
+tensor([1.0635e+00, 1.2017e+03, 8.0718e+01, 6.7848e+00])
+""",
+    "special_modified_bessel_i1": """\
+>>> import tensorx
+>>> tensorx.special.modified_bessel_i1(tensorx.tensor([7.9, 3.8, -0.2, -4.3]))
+tensor([ 3.6385e+02,  8.1404e+00, -1.0050e-01, -1.2822e+01])
+""",
+    "special_modified_bessel_k0": """\
+>>> import tensorx
+>>> tensorx.special.modified_bessel_k0(tensorx.tensor([8., 5.5, 3.5, 10.]))
+tensor([1.4647e-04, 2.1387e-03, 1.9599e-02, 1.7780e-05])
+""",
+    "special_modified_bessel_k1": """\
+>>> import tensorx
+>>> tensorx.special.modified_bessel_k1(tensorx.tensor([2.5, 9.5, 7.5, 5.]))
+tensor([7.3891e-02, 3.1602e-05, 2.6530e-04, 4.0446e-03])
+""",
+    "special_multigammaln": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[5.9, 5.2, 5.7, 5.], [5.5, 4.8, 5.3, 5.8], [5.1, 5.6, 4.9, 5.4]])
+>>> tensorx.special.multigammaln(x, 1).shape
+tensorx.Size([3, 4])
+""",
+    "special_ndtr": """\
+>>> import tensorx
+>>> tensorx.special.ndtr(tensorx.tensor([0.3, -0.6, 2.1, 1.2]))
+tensor([0.6179, 0.2743, 0.9821, 0.8849])
+""",
+    "special_ndtri": """\
+>>> import tensorx
+>>> tensorx.special.ndtri(tensorx.tensor([0.2, 0.8, 0.6, 0.4]))
+tensor([-0.8416,  0.8416,  0.2533, -0.2533])
+""",
+    "special_polygamma": """\
+>>> import tensorx
+>>> tensorx.special.polygamma(0, tensorx.tensor([[1.8, 3.2, 4.7, 2.7], [4.1, 2.1, 3.5, 1.5], [3., 4.4, 2.4, 3.8]]))
+tensor([[0.2850, 0.9988, 1.4374, 0.7968],
+        [1.2841, 0.4853, 1.1032, 0.0365],
+        [0.9228, 1.3637, 0.6529, 1.1977]])
+""",
+    "special_psi": """\
+>>> import tensorx
+>>> tensorx.special.psi(tensorx.tensor([1.5, 5., 3.5, 2.5]))
+tensor([0.0365, 1.5061, 1.1032, 0.7032])
+""",
+    "special_round": """\
+>>> import tensorx
+>>> tensorx.special.round(tensorx.tensor([1.8, 1.2, 0.6, 2.4]))
+tensor([2., 1., 1., 2.])
+""",
+    "special_scaled_modified_bessel_k0": """\
+>>> import tensorx
+>>> tensorx.special.scaled_modified_bessel_k0(tensorx.tensor([5.5, 3., 10., 7.5]))
+tensor([0.5233, 0.6978, 0.3916, 0.4505])
+""",
+    "special_scaled_modified_bessel_k1": """\
+>>> import tensorx
+>>> tensorx.special.scaled_modified_bessel_k1(tensorx.tensor([2.5, 9.5, 7.5, 5.]))
+tensor([0.9002, 0.4222, 0.4797, 0.6003])
+""",
+    "special_shifted_chebyshev_polynomial_t": """\
+>>> import tensorx
+>>> x = tensorx.tensor([0.2, 0.7, 0.5, 0.4])
+>>> tensorx.special.shifted_chebyshev_polynomial_t(x, tensorx.tensor([2., 1., 4., 3.]))
+tensor([-0.2800,  0.4000,  1.0000,  0.5680])
+""",
+    "special_shifted_chebyshev_polynomial_u": """\
+>>> import tensorx
+>>> x = tensorx.tensor([0.2, 0.7, 0.5, 0.4])
+>>> tensorx.special.shifted_chebyshev_polynomial_u(x, tensorx.tensor([2., 1., 4., 3.]))
+tensor([0.4400, 0.8000, 1.0000, 0.7360])
+""",
+    "special_shifted_chebyshev_polynomial_v": """\
+>>> import tensorx
+>>> x = tensorx.tensor([0.2, 0.7, 0.5, 0.4])
+>>> tensorx.special.shifted_chebyshev_polynomial_v(x, tensorx.tensor([2., 1., 4., 3.]))
+tensor([ 1.6400, -0.2000,  1.0000,  1.5760])
+""",
+    "special_shifted_chebyshev_polynomial_w": """\
+>>> import tensorx
+>>> x = tensorx.tensor([0.2, 0.7, 0.5, 0.4])
+>>> tensorx.special.shifted_chebyshev_polynomial_w(x, tensorx.tensor([2., 1., 4., 3.]))
+tensor([-0.7600,  1.8000,  1.0000, -0.1040])
+""",
+    "special_sinc": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[0.9, 0.6, 0.8, 0.6], [0.7, 0.5, 0.7, 0.8], [0.6, 0.8, 0.5, 0.7]])
+>>> tensorx.special.sinc(x).shape
+tensorx.Size([3, 4])
+""",
+    "special_softmax": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-1.8, 0.4, 2.6, -0.5], [1.7, -1.4, 0.8, -2.3], [-0.1, 2.1, -0.9, 1.2]])
+>>> tensorx.special.softmax(x, 1)
+tensor([[0.0105, 0.0949, 0.8561, 0.0386],
+        [0.6803, 0.0306, 0.2766, 0.0125],
+        [0.0707, 0.6381, 0.0318, 0.2594]])
+""",
+    "special_spherical_bessel_j0": """\
+>>> import tensorx
+>>> tensorx.special.spherical_bessel_j0(tensorx.tensor([1., -0., -1.5, 2.]))
+tensor([0.8415, 1.0000, 0.6650, 0.4546])
+""",
+    "special_xlog1py": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-1.8, 0.4, 2.6, -0.5], [1.7, -1.4, 0.8, -2.3], [-0.1, 2.1, -0.9, 1.2]])
+>>> tensorx.special.xlog1py(x, tensorx.tensor([[0.7, 1.8, 2.8, 1.4], [2.4, 1., 2., 0.5], [1.6, 2.6, 1.2, 2.2]]))
+tensor([[-0.9551,  0.4118,  3.4710, -0.4377],
+        [ 2.0804, -0.9704,  0.8789, -0.9326],
+        [-0.0956,  2.6900, -0.7096,  1.3958]])
+""",
+    "special_xlogy": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-0.5, 1.4, -1.3, 0.6], [2.6, -0.1, 1.8, -0.9], [1., -1.7, 0.3, 2.2]])
+>>> tensorx.special.xlogy(x, tensorx.tensor([[1.4, 2.3, 1., 1.9], [2.8, 1.5, 2.5, 1.2], [2.1, 0.8, 1.7, 2.6]]))
+tensor([[-0.1682,  1.1661, -0.0000,  0.3851],
+        [ 2.6770, -0.0405,  1.6493, -0.1641],
+        [ 0.7419,  0.3793,  0.1592,  2.1021]])
+""",
+    "special_zeta": """\
+>>> import tensorx
+>>> x = tensorx.tensor([2.5, 5., 4., 3.5])
+>>> tensorx.special.zeta(x, tensorx.tensor([2.5, 1.5, 4., 3.5]))
+tensor([0.2274, 0.1448, 0.0075, 0.0247])
+""",
     "split": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.8], [0.8, 2.5], [-1.4, 0.3], [1.9, -1.9], [-0.3, 1.4]])
@@ -2055,6 +4035,15 @@ torch.return_types.sort(values=tensor([[-2.5000, -1.2000, -0.2000,  2.1000],
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.8], [0.8, 2.5], [-1.4, 0.3], [1.9, -1.9], [-0.3, 1.4]])
 >>> x.split_with_sizes((2, 3))
+(tensor([[-2.5000, -0.8000],
+        [ 0.8000,  2.5000]]), tensor([[-1.4000,  0.3000],
+        [ 1.9000, -1.9000],
+        [-0.3000,  1.4000]]))
+""",
+    "split_with_sizes_copy": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.8], [0.8, 2.5], [-1.4, 0.3], [1.9, -1.9], [-0.3, 1.4]])
+>>> tensorx.split_with_sizes_copy(x, (2, 3))
 (tensor([[-2.5000, -0.8000],
         [ 0.8000,  2.5000]]), tensor([[-1.4000,  0.3000],
         [ 1.9000, -1.9000],
@@ -2088,6 +4077,11 @@ tensor([4.0000, 4.0000, 0.2500, 0.2500])
 >>> x.squeeze()
 tensor([-1.5000,  1.5000,  0.0000])
 """,
+    "squeeze_copy": """\
+>>> import tensorx
+>>> tensorx.squeeze_copy(tensorx.tensor([[[1.5], [0.5], [-1.]]]))
+tensor([ 1.5000,  0.5000, -1.0000])
+""",
     "stack": """\
 >>> import tensorx
 >>> tensorx.stack((tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]]), tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]])))
@@ -2112,6 +4106,18 @@ tensor(1.5911)
 >>> x = tensorx.tensor([[-1.8, 0.4, 2.6, -0.5], [1.7, -1.4, 0.8, -2.3], [-0.1, 2.1, -0.9, 1.2]])
 >>> tensorx.std_mean(x)
 torch.return_types.std_mean(std=tensor(1.5837), mean=tensor(0.1500))
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.std_mean(x, 0, False)
+torch.return_types.std_mean(std=tensor([1.5107, 1.5107, 1.5107, 1.5107]), mean=tensor([-0.6667, -0.2333,  0.2333,  0.6667]))
+>>> x = tensorx.tensor([[-1.8, 0.4, 2.6, -0.5], [1.7, -1.4, 0.8, -2.3], [-0.1, 2.1, -0.9, 1.2]])
+>>> tensorx.std_mean(x, False)
+torch.return_types.std_mean(std=tensor(1.5163), mean=tensor(0.1500))
+""",
+    "stft": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2.5, -0.2, 2.1, -1.2, 1.2, -2.1, 0.2, 2.5, -0.7, 1.6, -1.6, 0.7])
+>>> tensorx.stft(x, 4, 1, 2, tensorx.tensor([1.3, 1.7]), normalized=True, return_complex=True).shape
+tensorx.Size([3, 13])
 """,
     "sub": """\
 >>> import tensorx
@@ -2127,11 +4133,44 @@ tensor([-1.0000,  5.0000, -3.5000, -1.5000])
 >>> x.sub_(tensorx.tensor([-0.5, -1.5, 2., 0.5]))
 tensor([-1.5000,  3.5000, -1.5000, -1.0000])
 """,
+    "subtract": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> tensorx.subtract(x, tensorx.tensor([-0.5, -1.5, 2., 0.5]))
+tensor([-1.5000,  3.5000, -1.5000, -1.0000])
+>>> tensorx.subtract(x, tensorx.tensor([-0.5, -1.5, 2., 0.5]), alpha=2)
+tensor([-1.0000,  5.0000, -3.5000, -1.5000])
+""",
+    "subtract_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.subtract_(tensorx.tensor([-0.5, -1.5, 2., 0.5]))
+tensor([-1.5000,  3.5000, -1.5000, -1.0000])
+""",
     "sum": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-1.8, 0.4, 2.6, -0.5], [1.7, -1.4, 0.8, -2.3], [-0.1, 2.1, -0.9, 1.2]])
 >>> tensorx.sum(x)
 tensor(1.8000)
+""",
+    "svd": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[4.1, 0.5, 0.9], [-0.1, 4.3, 0.6], [-0.3, 0., 4.4]], [[4.8, -0.2, 0.2], [0.6, 4.9, 0.], [0.3, 0.7, 3.7]]])
+>>> tensorx.svd(x)
+torch.return_types.svd(U=tensor([[[-0.5062, -0.1249,  0.8533],
+         [-0.5691,  0.7918, -0.2217],
+         [-0.6480, -0.5979, -0.4719]],
+<BLANKLINE>
+        [[-0.5361,  0.8327, -0.1386],
+         [-0.7863, -0.5523, -0.2768],
+         [-0.3071, -0.0394,  0.9509]]]), S=tensor([[4.8916, 4.0601, 3.9709],
+        [5.2034, 4.6651, 3.5947]]), V=tensor([[[-0.3729, -0.1014,  0.9223],
+         [-0.5520,  0.8232, -0.1327],
+         [-0.7458, -0.5586, -0.3630]],
+<BLANKLINE>
+        [[-0.6029,  0.7832, -0.1520],
+         [-0.7612, -0.6218, -0.1845],
+         [-0.2390,  0.0044,  0.9710]]]))
 """,
     "swapaxes": """\
 >>> import tensorx
@@ -2146,6 +4185,13 @@ tensorx.Size([4, 3, 2])
     "t": """\
 >>> import tensorx
 >>> tensorx.t(tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]]))
+tensor([[-2.0000,  0.5000],
+        [ 2.0000, -0.5000],
+        [ 1.5000, -1.5000]])
+""",
+    "t_copy": """\
+>>> import tensorx
+>>> tensorx.t_copy(tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]]))
 tensor([[-2.0000,  0.5000],
         [ 2.0000, -0.5000],
         [ 1.5000, -1.5000]])
@@ -2198,11 +4244,27 @@ tensor([-1.0360,  1.0360,  0.0379, -0.0379])
 >>> x.tanhshrink_()
 tensor([-1.0360,  1.0360,  0.0379, -0.0379])
 """,
+    "tensor_split": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.6, -0.6], [1.4, -2.2], [-0.2, 1.8], [-1.8, 0.2], [2.2, -1.4], [0.6, 2.6], [-1., 1.]])
+>>> tensorx.tensor_split(x, 3)
+(tensor([[-2.6000, -0.6000],
+        [ 1.4000, -2.2000],
+        [-0.2000,  1.8000]]), tensor([[-1.8000,  0.2000],
+        [ 2.2000, -1.4000]]), tensor([[ 0.6000,  2.6000],
+        [-1.0000,  1.0000]]))
+>>> tensorx.tensor_split(x, (1, 4))
+(tensor([[-2.6000, -0.6000]]), tensor([[ 1.4000, -2.2000],
+        [-0.2000,  1.8000],
+        [-1.8000,  0.2000]]), tensor([[ 2.2000, -1.4000],
+        [ 0.6000,  2.6000],
+        [-1.0000,  1.0000]]))
+""",
     "tensordot": """\
 >>> import tensorx
->>> tensorx.tensordot(tensorx.ones(2, 3, 4), tensorx.ones(3, 4, 5))
-tensor([[12., 12., 12., 12., 12.],
-        [12., 12., 12., 12., 12.]])
+>>> x = tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]])
+>>> tensorx.tensordot(x, tensorx.tensor([-2., 2., 0.5, -0.5]), 0).shape
+tensorx.Size([2, 3, 4])
 """,
     "threshold": """\
 >>> import tensorx
@@ -2248,6 +4310,45 @@ tensor(-6.2000)
 >>> x.transpose(0, 2).shape
 tensorx.Size([4, 3, 2])
 """,
+    "transpose_copy": """\
+>>> import tensorx
+>>> tensorx.transpose_copy(tensorx.ones(2, 3, 4), 0, 2).shape
+tensorx.Size([4, 3, 2])
+""",
+    "trapezoid": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-1.8, 0.4, 2.6, -0.5], [1.7, -1.4, 0.8, -2.3], [-0.1, 2.1, -0.9, 1.2]])
+>>> tensorx.trapezoid(x, tensorx.tensor([3, 2, 1, 0]))
+tensor([-1.8500,  0.9000, -1.7500])
+>>> tensorx.trapezoid(x)
+tensor([ 1.8500, -0.9000,  1.7500])
+""",
+    "trapz": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-1.8, 0.4, 2.6, -0.5], [1.7, -1.4, 0.8, -2.3], [-0.1, 2.1, -0.9, 1.2]])
+>>> tensorx.trapz(x, tensorx.tensor([3, 2, 1, 0]))
+tensor([-1.8500,  0.9000, -1.7500])
+>>> tensorx.trapz(x)
+tensor([ 1.8500, -0.9000,  1.7500])
+""",
+    "triangular_solve": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[[-0.5, 1.4], [-1.3, 0.6], [2.6, -0.1]], [[1.8, -0.9], [1., -1.7], [0.3, 2.2]]])
+>>> tensorx.triangular_solve(x, tensorx.tensor([[[3.7, 0.1, 0.6], [-0.6, 3.8, 0.3], [0.7, -0.4, 4.]], [[4.5, 0.9, -0.3], [0.2, 4.6, -0.5], [-0.1, 0.4, 4.8]]]))
+torch.return_types.triangular_solve(solution=tensor([[[-0.2299,  0.3781],
+         [-0.3934,  0.1599],
+         [ 0.6500, -0.0250]],
+<BLANKLINE>
+        [[ 0.3593, -0.1055],
+         [ 0.2242, -0.3197],
+         [ 0.0625,  0.4583]]]), cloned_coefficient=tensor([[[ 3.7000,  0.1000,  0.6000],
+         [-0.6000,  3.8000,  0.3000],
+         [ 0.7000, -0.4000,  4.0000]],
+<BLANKLINE>
+        [[ 4.5000,  0.9000, -0.3000],
+         [ 0.2000,  4.6000, -0.5000],
+         [-0.1000,  0.4000,  4.8000]]]))
+""",
     "tril": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[2.8, 1.3, 2.4, 0.9], [2., 0.5, 1.5, 2.6], [1.1, 2.2, 0.7, 1.8]])
@@ -2272,6 +4373,18 @@ tensorx.Size([3, 4])
 >>> x.triu_().shape
 tensorx.Size([3, 4])
 """,
+    "true_divide": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> tensorx.true_divide(x, tensorx.tensor([1.9, 1.5, 2.6, 2.2]))
+tensor([-1.0526,  1.3333,  0.1923, -0.2273])
+""",
+    "true_divide_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> x.true_divide_(tensorx.tensor([1.9, 1.5, 2.6, 2.2]))
+tensor([-1.0526,  1.3333,  0.1923, -0.2273])
+""",
     "trunc": """\
 >>> import tensorx
 >>> tensorx.trunc(tensorx.tensor([-2., 2., 0.5, -0.5]))
@@ -2289,6 +4402,11 @@ tensor([-2.,  2.,  0., -0.])
 >>> x.unbind()
 (tensor([-2.0000,  2.0000,  1.5000]), tensor([ 0.5000, -0.5000, -1.5000]))
 """,
+    "unbind_copy": """\
+>>> import tensorx
+>>> tensorx.unbind_copy(tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]]))
+(tensor([-2.0000,  2.0000,  1.5000]), tensor([ 0.5000, -0.5000, -1.5000]))
+""",
     "unflatten": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2, 1.2, -2.1], [0.2, 2.5, -0.7, 1.6, -1.6, 0.7]])
@@ -2301,16 +4419,55 @@ tensor([[[-2.5000, -0.2000,  2.1000],
 """,
     "unfold": """\
 >>> import tensorx
->>> x = tensorx.ones(7, 2)
+>>> x = tensorx.tensor([[-2.6, -0.6], [1.4, -2.2], [-0.2, 1.8], [-1.8, 0.2], [2.2, -1.4], [0.6, 2.6], [-1., 1.]])
 >>> x.unfold(0, 3, 2)
-tensor([[[1., 1., 1.],
-         [1., 1., 1.]],
+tensor([[[-2.6000,  1.4000, -0.2000],
+         [-0.6000, -2.2000,  1.8000]],
 <BLANKLINE>
-        [[1., 1., 1.],
-         [1., 1., 1.]],
+        [[-0.2000, -1.8000,  2.2000],
+         [ 1.8000,  0.2000, -1.4000]],
 <BLANKLINE>
-        [[1., 1., 1.],
-         [1., 1., 1.]]])
+        [[ 2.2000,  0.6000, -1.0000],
+         [-1.4000,  2.6000,  1.0000]]])
+""",
+    "unfold_copy": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.6, -0.6], [1.4, -2.2], [-0.2, 1.8], [-1.8, 0.2], [2.2, -1.4], [0.6, 2.6], [-1., 1.]])
+>>> tensorx.unfold_copy(x, 0, 3, 2)
+tensor([[[-2.6000,  1.4000, -0.2000],
+         [-0.6000, -2.2000,  1.8000]],
+<BLANKLINE>
+        [[-0.2000, -1.8000,  2.2000],
+         [ 1.8000,  0.2000, -1.4000]],
+<BLANKLINE>
+        [[ 2.2000,  0.6000, -1.0000],
+         [-1.4000,  2.6000,  1.0000]]])
+""",
+    "unsafe_chunk": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.8], [0.8, 2.5], [-1.4, 0.3], [1.9, -1.9], [-0.3, 1.4]])
+>>> tensorx.unsafe_chunk(x, 2)
+(tensor([[-2.5000, -0.8000],
+        [ 0.8000,  2.5000],
+        [-1.4000,  0.3000]]), tensor([[ 1.9000, -1.9000],
+        [-0.3000,  1.4000]]))
+""",
+    "unsafe_split": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.8], [0.8, 2.5], [-1.4, 0.3], [1.9, -1.9], [-0.3, 1.4]])
+>>> tensorx.unsafe_split(x, 2)
+(tensor([[-2.5000, -0.8000],
+        [ 0.8000,  2.5000]]), tensor([[-1.4000,  0.3000],
+        [ 1.9000, -1.9000]]), tensor([[-0.3000,  1.4000]]))
+""",
+    "unsafe_split_with_sizes": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2.5, -0.8], [0.8, 2.5], [-1.4, 0.3], [1.9, -1.9], [-0.3, 1.4]])
+>>> tensorx.unsafe_split_with_sizes(x, (2, 3))
+(tensor([[-2.5000, -0.8000],
+        [ 0.8000,  2.5000]]), tensor([[-1.4000,  0.3000],
+        [ 1.9000, -1.9000],
+        [-0.3000,  1.4000]]))
 """,
     "unsqueeze": """\
 >>> import tensorx
@@ -2319,6 +4476,21 @@ tensor([[[1., 1., 1.],
 tensor([[[-2.0000,  2.0000,  1.5000]],
 <BLANKLINE>
         [[ 0.5000, -0.5000, -1.5000]]])
+""",
+    "unsqueeze_copy": """\
+>>> import tensorx
+>>> tensorx.unsqueeze_copy(tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]]), 1)
+tensor([[[-2.0000,  2.0000,  1.5000]],
+<BLANKLINE>
+        [[ 0.5000, -0.5000, -1.5000]]])
+""",
+    "vander": """\
+>>> import tensorx
+>>> tensorx.vander(tensorx.tensor([-2., 2., 0.5, -0.5]))
+tensor([[-8.0000,  4.0000, -2.0000,  1.0000],
+        [ 8.0000,  4.0000,  2.0000,  1.0000],
+        [ 0.1250,  0.2500,  0.5000,  1.0000],
+        [-0.1250,  0.2500, -0.5000,  1.0000]])
 """,
     "var": """\
 >>> import tensorx
@@ -2335,6 +4507,12 @@ tensor(2.5317)
 >>> x = tensorx.tensor([[-1.8, 0.4, 2.6, -0.5], [1.7, -1.4, 0.8, -2.3], [-0.1, 2.1, -0.9, 1.2]])
 >>> tensorx.var_mean(x)
 torch.return_types.var_mean(var=tensor(2.5082), mean=tensor(0.1500))
+>>> x = tensorx.tensor([[-2.5, -0.2, 2.1, -1.2], [1.2, -2.1, 0.2, 2.5], [-0.7, 1.6, -1.6, 0.7]])
+>>> tensorx.var_mean(x, 0, False)
+torch.return_types.var_mean(var=tensor([2.2822, 2.2822, 2.2822, 2.2822]), mean=tensor([-0.6667, -0.2333,  0.2333,  0.6667]))
+>>> x = tensorx.tensor([[-1.8, 0.4, 2.6, -0.5], [1.7, -1.4, 0.8, -2.3], [-0.1, 2.1, -0.9, 1.2]])
+>>> tensorx.var_mean(x, False)
+torch.return_types.var_mean(var=tensor(2.2992), mean=tensor(0.1500))
 """,
     "vdot": """\
 >>> import tensorx
@@ -2365,6 +4543,11 @@ tensor([[ 1.5000],
 >>> x.view_as_complex()
 tensor([-2.0000+2.0000j,  1.5000+0.5000j, -0.5000-1.5000j])
 """,
+    "view_as_complex_copy": """\
+>>> import tensorx
+>>> tensorx.view_as_complex_copy(tensorx.tensor([[-2., 2.], [1.5, 0.5], [-0.5, -1.5]]))
+tensor([-2.0000+2.0000j,  1.5000+0.5000j, -0.5000-1.5000j])
+""",
     "view_as_real": """\
 >>> import tensorx
 >>> x = tensorx.tensor([[-2-1.5j, 2-0.5j, 1.5+0.5j], [0.5+1.5j, -0.5+2j, -1.5-2j]])
@@ -2376,6 +4559,33 @@ tensor([[[-2.0000, -1.5000],
         [[ 0.5000,  1.5000],
          [-0.5000,  2.0000],
          [-1.5000, -2.0000]]])
+""",
+    "view_as_real_copy": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-2-1.5j, 2-0.5j, 1.5+0.5j], [0.5+1.5j, -0.5+2j, -1.5-2j]])
+>>> tensorx.view_as_real_copy(x)
+tensor([[[-2.0000, -1.5000],
+         [ 2.0000, -0.5000],
+         [ 1.5000,  0.5000]],
+<BLANKLINE>
+        [[ 0.5000,  1.5000],
+         [-0.5000,  2.0000],
+         [-1.5000, -2.0000]]])
+""",
+    "view_copy": """\
+>>> import tensorx
+>>> tensorx.view_copy(tensorx.ones(2, 3, 4), (6, 4)).shape
+tensorx.Size([6, 4])
+""",
+    "vsplit": """\
+>>> import tensorx
+>>> tensorx.vsplit(tensorx.tensor([[-2.3, 1.], [-1., 2.3], [0.3, -1.7], [1.7, -0.3]]), 2)
+(tensor([[-2.3000,  1.0000],
+        [-1.0000,  2.3000]]), tensor([[ 0.3000, -1.7000],
+        [ 1.7000, -0.3000]]))
+>>> tensorx.vsplit(tensorx.tensor([[-2.3, 1.], [-1., 2.3], [0.3, -1.7], [1.7, -0.3]]), (1, 2))
+(tensor([[-2.3000,  1.0000]]), tensor([[-1.0000,  2.3000]]), tensor([[ 0.3000, -1.7000],
+        [ 1.7000, -0.3000]]))
 """,
     "vstack": """\
 >>> import tensorx
@@ -2394,6 +4604,22 @@ tensor([[-2.5000,  2.0000,  0.5000, -1.2000],
         [-2.0000,  1.6000,  0.5000, -0.5000]])
 >>> tensorx.where(x)
 (tensor([0, 0, 1, 2]), tensor([0, 3, 2, 1]))
+""",
+    "xlogy": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-0.5, 1.4, -1.3, 0.6], [2.6, -0.1, 1.8, -0.9], [1., -1.7, 0.3, 2.2]])
+>>> tensorx.xlogy(x, tensorx.tensor([[1.4, 2.3, 1., 1.9], [2.8, 1.5, 2.5, 1.2], [2.1, 0.8, 1.7, 2.6]]))
+tensor([[-0.1682,  1.1661, -0.0000,  0.3851],
+        [ 2.6770, -0.0405,  1.6493, -0.1641],
+        [ 0.7419,  0.3793,  0.1592,  2.1021]])
+""",
+    "xlogy_": """\
+>>> import tensorx
+>>> x = tensorx.tensor([[-0.5, 1.4, -1.3, 0.6], [2.6, -0.1, 1.8, -0.9], [1., -1.7, 0.3, 2.2]])
+>>> x.xlogy_(tensorx.tensor([[1.4, 2.3, 1., 1.9], [2.8, 1.5, 2.5, 1.2], [2.1, 0.8, 1.7, 2.6]]))
+tensor([[-0.1682,  1.1661, -0.0000,  0.3851],
+        [ 2.6770, -0.0405,  1.6493, -0.1641],
+        [ 0.7419,  0.3793,  0.1592,  2.1021]])
 """,
     "zero": """\
 >>> import tensorx

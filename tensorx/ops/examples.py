@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorx.dtypes import FLOAT
+from tensorx.dtypes import FLOAT, INT, int64
 from tensorx.ops import describe, samples
 from tensorx.ops.table import Op
 from tensorx.tensor import Tensor, from_host
@@ -29,7 +29,8 @@ def literal(x: Any) -> str:
     if isinstance(x, Tensor):
         if x.numel() > LIMIT:
             return f"tensorx.ones{tuple(x.shape)}" if x.dtype.kind >= FLOAT else f"tensorx.zeros({tuple(x.shape)}, dtype={x.dtype})"
-        return f"tensorx.tensor({_numbers(x.tolist())})"
+        other = f", dtype={x.dtype}" if x.dtype.kind == INT and x.dtype is not int64 else ""
+        return f"tensorx.tensor({_numbers(x.tolist())}{other})"
     if isinstance(x, list | tuple):
         inside = ", ".join(literal(i) for i in x)
         return f"({inside},)" if len(x) == 1 else f"({inside})"

@@ -219,8 +219,22 @@ def _np_getrf(a: Any, pivot: bool = True, check_errors: bool = False) -> Any:
     return lu, pivots.astype(np.int32) + 1, zeros_info(a)
 
 
-permutation = host("_permutation(Tensor pivots, int m) -> Tensor", _permutation, ref=_permutation, dtypes="i",
-                   samples=lambda t: [], doc="The permutation matrices of LAPACK's pivots.")
+def _np_permutation(pivots: Any, m: int) -> Any:
+    """The product of the interchanges."""
+    out = np.broadcast_to(np.eye(m), (*pivots.shape[:-1], m, m))
+    for i in range(pivots.shape[-1]):
+        swap = np.eye(m)[np.where(np.arange(m) == i, pivots[..., i:i + 1] - 1, np.where(np.arange(m) == pivots[..., i:i + 1] - 1, i, np.arange(m)))]
+        out = out @ swap
+    return out
+
+
+def _factored(t: Any, *more: Any) -> Any:
+    """For samples: what lu_factor gives."""
+    return (*tuple(lu_factor_ex(batched(t)))[:2], *more)
+
+
+permutation = host("_permutation(Tensor pivots, int m) -> Tensor", _permutation, ref=_np_permutation, dtypes="i",
+                   samples=lambda t: [(t((2, 3), 3, 3), 3), (t((2,), 2, 4), 4)], doc="The permutation matrices of LAPACK's pivots.")
 lu_factor_ex = host("linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor info)", _lu_factor,
                     _lu_factor_vjp, ref=_np_getrf, samples=lambda t: [(batched(t),), (t.invertible(3),)],
                     doc="The factors of A = P L U in one matrix, and the row interchanges; info is positive for a singular U.")
@@ -236,7 +250,8 @@ def _np_lu(a: Any) -> Any:
 
 
 @composite("lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)", dtypes="fc",
-           ref=lambda *a, **k: None, samples=lambda t: [], doc="P, L and U from what lu_factor gives.")
+           ref=lambda lu, p, *a, **k: (_np_permutation(p, lu.shape[-1]), np.tril(lu, -1) + np.eye(lu.shape[-1]), np.triu(lu)), ulp=64.0,
+           samples=lambda t: [_factored(t)], doc="P, L and U from what lu_factor gives.")
 def lu_unpack(lu: Tensor, pivots: Tensor, unpack_data: bool, unpack_pivots: bool) -> Any:
     m, n = lu._shape[-2:]
     empty = lu.new_zeros((0,))
@@ -258,11 +273,11 @@ def linalg_lu(a: Tensor, pivot: bool) -> Any:
 
 
 def _np_lu_solve(lu: Any, pivots: Any, b: Any) -> Any:
-    raise NotImplementedError("lu_solve is checked against solve in the corner programs")
+    return np.linalg.solve(_np_permutation(pivots, lu.shape[-1]) @ (np.tril(lu, -1) + np.eye(lu.shape[-1])) @ np.triu(lu), b)
 
 
 @composite("linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor", ref=_np_lu_solve, dtypes="fc",
-           samples=lambda t: [], doc="The solution X of A X = B (A^H X = B if adjoint), from what lu_factor gives.")
+           samples=lambda t: [_factored(t, t((2, 3, 2)))], ulp=256.0, doc="The solution X of A X = B (A^H X = B if adjoint), from what lu_factor gives.")
 def linalg_lu_solve(lu: Tensor, pivots: Tensor, b: Tensor, left: bool, adjoint: bool) -> Any:
     check_square("linalg.lu_solve", lu)
     if not left:
@@ -276,7 +291,7 @@ def linalg_lu_solve(lu: Tensor, pivots: Tensor, b: Tensor, left: bool, adjoint: 
 
 
 lu_solve = composite("lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor", ref=lambda b, lu, pivots: _np_lu_solve(lu, pivots, b), dtypes="fc",
-                     samples=lambda t: [], doc="The older name of linalg.lu_solve.")(lambda b, lu, pivots: linalg_lu_solve(lu, pivots, b))
+                     samples=lambda t: [(t((2, 3, 2)), *_factored(t))], ulp=256.0, doc="The older name of linalg.lu_solve.")(lambda b, lu, pivots: linalg_lu_solve(lu, pivots, b))
 
 
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> tuple[Tensor, ...]:
@@ -389,18 +404,22 @@ def _complex_eig(a: Array) -> tuple[Array, Array]:
     return values.astype(out), vectors.astype(out)
 
 
-def _eig_vjp(g: Any, A: Tensor, eigenvalues: Tensor, eigenvectors: Tensor) -> Tensor:
+def _eig_vjp(g: Any, A_meta: Any, eigenvalues: Tensor, eigenvectors: Tensor) -> Tensor:
     """Boeddeker et al., "On the computation of complex-valued gradients with application to statistically optimum beamforming", 2017."""
     v = eigenvectors
-    inner = mh(v) @ g[1]
+    # LAPACK turns each vector so that its largest element is real. A change of the vectors turns back by that element's phase.
+    top = v.abs().argmax(-2, keepdim=True)
+    turn = (g[1].conj() * v).sum(-2, keepdim=True).imag / v.gather(-2, top).real
+    gv = g[1].scatter_add(-2, top, (turn * 1j).to(v.dtype))
+    inner = mh(v) @ gv
     lengths = inner.diagonal(0, -2, -1).real.to(inner.dtype)
     inner = (inner - mh(v) @ (v * lengths.unsqueeze(-2))) / _gaps(eigenvalues).conj()
     ga = solve(mh(v), with_diagonal(inner, g[0]) @ mh(v))
-    return ga if A.dtype.is_complex else ga.real
+    return ga if A_meta.dtype.is_complex else ga.real
 
 
 eig = host("linalg_eig(Tensor A) -> (Tensor eigenvalues, Tensor eigenvectors)", _complex_eig, _eig_vjp, ref=lambda a: _complex_eig(a), ulp=512.0,
-           samples=lambda t: [], doc="Eigenvalues and eigenvectors, complex, of square matrices.")
+           samples=lambda t: [(batched(t, 2),)], doc="Eigenvalues and eigenvectors, complex, of square matrices.")
 eigvals = host("linalg_eigvals(Tensor A) -> Tensor", lambda a: _complex_eig(a)[0], lambda g, A: _eigvals_vjp(g, A), ref=lambda a: _complex_eig(a)[0],
                samples=lambda t: [(batched(t, 2),)], ulp=256.0, doc="Eigenvalues, complex, of square matrices.")
 

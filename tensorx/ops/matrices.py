@@ -329,7 +329,7 @@ def multi_dot(tensors: Sequence[Tensor]) -> Any:
 
 
 @composite("linalg_tensorinv(Tensor A, int ind=2) -> Tensor", dtypes="fc", ulp=256.0, ref=lambda a, ind=2: np.linalg.tensorinv(a, ind),
-           samples=lambda t: [], doc="The inverse of a tensor as a map between its first ind and its other dimensions.")
+           samples=lambda t: [(t.invertible(4).reshape(2, 2, 4), 2), (t.invertible(4).reshape(4, 2, 2), 1)], doc="The inverse of a tensor as a map between its first ind and its other dimensions.")
 def tensorinv(a: Tensor, ind: int) -> Any:
     if ind <= 0:
         raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
@@ -340,7 +340,7 @@ def tensorinv(a: Tensor, ind: int) -> Any:
 
 
 @composite("linalg_tensorsolve(Tensor A, Tensor B, int[]? dims=None) -> Tensor", dtypes="fc", ulp=256.0, ref=lambda a, b, dims=None: np.linalg.tensorsolve(a, b, dims),
-           samples=lambda t: [], doc="The solution X of tensordot(A, X) = B.")
+           samples=lambda t: [(t.invertible(4).reshape(2, 2, 4), t((2, 2)))], doc="The solution X of tensordot(A, X) = B.")
 def tensorsolve(a: Tensor, b: Tensor, dims: Sequence[int] | None) -> Any:
     if dims is not None:
         rank = a.dim()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorx.dtypes import bool_
+from tensorx.dtypes import FLOAT, bool_, float32
 from tensorx.errors import DTypeError, ShapeError
 from tensorx.ops.families import composite, elementwise
 from tensorx.ops.joining import cat
@@ -128,16 +128,37 @@ def _substitute(ld: Array, pivots: Array, b: Array, hermitian: bool) -> Array:
 
 def _ldl_solve(ld: Array, pivots: Array, b: Array, hermitian: bool) -> Array:
     check_square("torch.linalg.ldl_solve", ld)
-    batch = np.broadcast_shapes(ld.shape[:-2], b.shape[:-2])
+    batch, pivots = np.broadcast_shapes(ld.shape[:-2], b.shape[:-2]), pivots.astype(np.int32)
     ready = (np.broadcast_to(ld, (*batch, *ld.shape[-2:])), np.broadcast_to(pivots, (*batch, pivots.shape[-1])), np.broadcast_to(b, (*batch, *b.shape[-2:])))
     return each(lambda m, p, r: (_substitute(m, p, r, hermitian),), *ready)[0]
 
 
-ldl_solve = host("_ldl_solve(Tensor LD, Tensor pivots, Tensor B, bool hermitian) -> Tensor", _ldl_solve, ref=_ldl_solve, samples=lambda t: [], dtypes="ifc",
+def _ldl_factored(t: Any) -> Any:
+    """For samples: what ldl_factor gives for matrices that need no interchange."""
+    x = symmetric(t)
+    ld, pivots, _ = ldl_factor_ex(x if x.dtype.kind >= FLOAT else x.to(float32))
+    return ld.to(x.dtype), pivots
+
+
+def real_of(t: Tensor) -> Any:
+    """The real dtype of ``t``'s numbers: interchanges travel in it, since operands of a row are of one kind."""
+    return t.dtype.real
+
+
+def _np_ldl_solve(ld: Array, pivots: Array, b: Array, hermitian: bool) -> Array:
+    """Without interchanges and 2 x 2 blocks."""
+    assert (pivots == np.arange(1, ld.shape[-1] + 1)).all()
+    low = np.tril(ld, -1) + np.eye(ld.shape[-1])
+    diagonal = np.einsum("...ii->...i", ld)[..., None, :] * np.eye(ld.shape[-1])
+    return np.linalg.solve(low @ diagonal @ np.swapaxes(low.conj() if hermitian else low, -1, -2), b)
+
+
+ldl_solve = host("_ldl_solve(Tensor LD, Tensor pivots, Tensor B, bool hermitian) -> Tensor", _ldl_solve, ref=_np_ldl_solve, dtypes="fc", ulp=256.0,
+                 samples=lambda t: [(ld, pivots.to(real_of(ld)), t((2, 3, 2)), False) for ld, pivots in [_ldl_factored(t)]],
                  doc="What linalg.ldl_solve computes.")
-linalg_ldl_solve = composite("linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor", dtypes="fc", samples=lambda t: [],
-                             ref=lambda ld, pivots, b, hermitian=False: _ldl_solve(ld, pivots, b, hermitian),
-                             doc="The solution X of A X = B, from what ldl_factor gives.")(lambda ld, p, b, hermitian: ldl_solve(ld, p, b, hermitian))
+linalg_ldl_solve = composite("linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor", dtypes="fc", ulp=256.0,
+                             samples=lambda t: [(*_ldl_factored(t), t((2, 3, 2)))], ref=lambda ld, pivots, b, hermitian=False: _np_ldl_solve(ld, pivots, b, hermitian),
+                             doc="The solution X of A X = B, from what ldl_factor gives.")(lambda ld, p, b, hermitian: ldl_solve(ld, p.to(real_of(ld)), b, hermitian))
 
 
 # vectors

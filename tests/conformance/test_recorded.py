@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from checking import recorded
+from checking.sampling import DTYPES, Sampler, accepts, numpy_cpu
 
 from tensorx.ops.table import OPS
 
@@ -18,3 +19,14 @@ def test_most_rows_are_recorded():
     public = [name for name, op in OPS.items() if not name.startswith("_") and op.kind.name == "ELEMENTWISE"]
     missing = [name for name in public if name not in recorded.rows()]
     assert len(missing) <= len(public) // 4, f"run tests/data/record_rows.py; missing: {missing}"
+
+
+def test_every_row_is_called():
+    """Samples that give no call would take a row out of every test."""
+    with numpy_cpu():
+        missing = [
+            op.name
+            for op in OPS.values()
+            if op.samples and not any(op.samples(Sampler(op, d)) for d in DTYPES if accepts(op, d))
+        ]
+    assert missing == []

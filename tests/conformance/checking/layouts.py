@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from checking.sampling import MATRICES
 from tensorx.ops import schema as S
 from tensorx.tensor import Tensor, from_host, make
 
@@ -87,7 +88,9 @@ class Placed:
             array = np.array(value._host())
             layout = self.layout
             if layout == "expanded" and (
-                self.op.kind.name == "HOST" or (value.dtype.code == "i64" and self.op.kind.name == "INDEX")
+                self.op.kind.name == "HOST"
+                or value._storage in MATRICES
+                or (value.dtype.code == "i64" and self.op.kind.name == "INDEX")
             ):
                 layout = "offset"  # indices that repeat would make writes race, rows that repeat a matrix singular
             if layout == "expanded":

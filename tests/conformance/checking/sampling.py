@@ -6,6 +6,7 @@ import contextlib
 import copy
 import dataclasses
 import math
+import weakref
 import zlib
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,8 @@ from tensorx.ops import schema as S
 from tensorx.tensor import Tensor, from_host
 
 CPU = registry.device("cpu")
+#: Storages of matrices that repeated rows would make singular.
+MATRICES: weakref.WeakSet[Any] = weakref.WeakSet()
 #: Dtypes of users' operands; the wider unsigned ones join under ``--full``.
 DTYPES = tuple(d for d in dtypes.ALL if d.code not in ("u16", "u32", "u64"))
 UNSIGNED = tuple(d for d in dtypes.ALL if d.code in ("u16", "u32", "u64"))
@@ -109,7 +112,9 @@ class Sampler:
     def invertible(self, n: int) -> Tensor:
         """A well-conditioned matrix."""
         n = self.shrink.get(n, n)
-        return from_host((np.eye(n) * 4).astype(self.dtype.np) + self.values((n, n), -1, 1), self.dtype, CPU)
+        made = from_host((np.eye(n) * 4).astype(self.dtype.np) + self.values((n, n), -1, 1), self.dtype, CPU)
+        MATRICES.add(made._storage)
+        return made
 
 
 def tensor_params(op: Any) -> list[Any]:
