@@ -93,14 +93,40 @@ def _np_topk(x: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool =
     return np.take(values, range(k), dim), np.take(order, range(k), dim)
 
 
+def _leaders(rows: Tensor, k: int, largest: bool) -> Tensor:
+    """Places of the k largest (smallest) values of the last dimension, in order.
+
+    Where k is small, rows are cut into pieces: the k pieces whose extremes lead hold the k leaders, as every other element has k extremes
+    before it. So one reduction reads all, and short rows are sorted. (In floats the smallest values cannot go this way: minima are NaN where
+    there is a NaN, which counts as greatest.)
+    """
+    from tensorx.ops import factories, joining
+    n = rows._shape[-1]
+    if n < 1024 or n < 16 * k or not k or not rows.numel() or rows.dtype.kind == dtypes.BOOL or (not largest and rows.dtype.kind != dtypes.INT):
+        return sort(rows, -1, largest)[1].narrow(-1, 0, k)  # type: ignore[no-any-return]
+    width = 1 << max(int(math.log2(n / k)) // 2, 2)
+    pieces = n // width
+    head = rows.narrow(-1, 0, pieces * width).reshape((*rows._shape[:-1], pieces, width))
+    chosen = sort(_leaders(head.amax(-1) if largest else head.amin(-1), k, largest), -1)[0]
+    place = (chosen.unsqueeze(-1) * width + factories.arange(width, device=rows.device)).flatten(-2)
+    if pieces * width < n:
+        rest = factories.arange(pieces * width, n, device=rows.device)
+        place = joining.cat((place, rest.expand((*rows._shape[:-1], rest._shape[0]))), -1)
+    order = sort(rows.gather(-1, place), -1, largest)[1].narrow(-1, 0, k)
+    return place.gather(-1, order)
+
+
 @composite("topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)", ref=_np_topk, dtypes="bif",
            samples=lambda t: [(t((3, 4)), 2), (t((5, 3)), 2, 0, False)], doc="The k largest (or smallest) values along dim, in order.")
 def topk(x: Tensor, k: int, dim: int, largest: bool, sorted: bool) -> Any:
     n = x._shape[normalize_dim(dim, len(x._shape), "topk")] if x._shape else 1
     if not 0 <= k <= n:
         raise RuntimeError("selected index k out of range")
-    values, indices = sort(x, dim, largest)
-    return (values, indices) if not x._shape else (values.narrow(dim, 0, k), indices.narrow(dim, 0, k))
+    if n < 1024 or not x._shape:
+        values, indices = sort(x, dim, largest)
+        return (values, indices) if not x._shape else (values.narrow(dim, 0, k), indices.narrow(dim, 0, k))
+    indices = _leaders(x.detach().movedim(dim, -1), k, largest).movedim(-1, dim)
+    return x.gather(dim, indices), indices
 
 
 @composite("movedim(Tensor self, int[] source, int[] destination) -> Tensor", ref=np.moveaxis, samples=lambda t: [(t((2, 3, 4)), 0, 2), (t((2, 3, 4)), (0, 1), (2, 0))],
