@@ -1502,7 +1502,7 @@ class TensorMethods:
     @property
     def T(self) -> Tensor: ...
     def __dlpack__(self, **options: Any) -> Any:
-        """The DLPack capsule of a cpu tensor. BufferError for one that requires grad or lives elsewhere."""
+        """The DLPack capsule of a cpu tensor. BufferError for one that requires grad or lives elsewhere, unless the consumer asks for the cpu"""
     def __dlpack_device__(self) -> tuple[_int, _int]:
         """DLPack's (device type, index): (1, 0) is the cpu. BufferError for other devices."""
     def __getitem__(self, key: Any) -> Tensor:

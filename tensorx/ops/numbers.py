@@ -107,14 +107,26 @@ def _outward(x: Any, code: str, outward: Any) -> Any:
     return E.where(E.isinf(x), E.where(x > 0, 65504.0, E.const(-65504.0, x.dtype)), y)
 
 
+def _np_neighbour(half: str) -> Any:
+    """Of the halves exactly; of float32 and float64, which an oracle in float64 cannot tell apart, within the row's ulp."""
+    def ref(a: Any, b: Any) -> Any:
+        d = dtypes.FROM_CODE[half].np
+        return np.nextafter(a.astype(d), b.astype(d)).astype(np.float64)
+    return ref if half else lambda a, b: a
+
+
 def _neighbour(name: str, half: str) -> Any:
     def body(a: Any, b: Any) -> Any:
         code = half or a.dtype.code
         first = E.copysign(E.const(_STEPS[code][1], a.dtype), b)
         y = E.where(E.eq(a, 0), first, _outward(a, code, (a < b) ^ (a < 0)))
         return E.where(E.isnan(a) | E.isnan(b), a + b, E.where(E.eq(a, b), b, y))
-    return elementwise(f"{name}(Tensor self, Tensor other) -> Tensor", body, lambda g, out, a, b: (g, zero(g)), dtypes="f", samples=lambda t: [], ref=np.nextafter,
-                       doc=f"nextafter of {half or 'float32 and float64'}.")
+
+    def samples(t: Any) -> list[Any]:
+        mine = t.dtype.code == half or (not half and t.dtype.code in ("f32", "f64"))
+        return [(t((3, 4), 0.5, 1), t((3, 4), -1, 0.4)), (t((3, 4), 0.5, 1), t((4,), 3, 4))] if mine else []
+    return elementwise(f"{name}(Tensor self, Tensor other) -> Tensor", body, lambda g, out, a, b: (g, zero(g)), dtypes="f", ref=_np_neighbour(half), ulp=2.0,
+                       samples=samples, doc=f"nextafter of {half or 'float32 and float64'}.")
 
 
 _NEIGHBOURS = {half: _neighbour(f"_nextafter{half}", half) for half in ("", "f16", "bf16")}

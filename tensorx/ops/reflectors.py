@@ -129,6 +129,8 @@ def _substitute(ld: Array, pivots: Array, b: Array, hermitian: bool) -> Array:
 def _ldl_solve(ld: Array, pivots: Array, b: Array, hermitian: bool) -> Array:
     check_square("torch.linalg.ldl_solve", ld)
     batch, pivots = np.broadcast_shapes(ld.shape[:-2], b.shape[:-2]), pivots.astype(np.int32)
+    if pivots.size and not (abs(pivots).min() >= 1 and abs(pivots).max() <= ld.shape[-1]):
+        raise RuntimeError(f"linalg.ldl_solve: argument 'pivots' must hold interchanges in [1, {ld.shape[-1]}]; got {pivots.min()} to {pivots.max()}")
     ready = (np.broadcast_to(ld, (*batch, *ld.shape[-2:])), np.broadcast_to(pivots, (*batch, pivots.shape[-1])), np.broadcast_to(b, (*batch, *b.shape[-2:])))
     return each(lambda m, p, r: (_substitute(m, p, r, hermitian),), *ready)[0]
 
