@@ -172,3 +172,25 @@ def test_conv_padding_modes(device):
     with tx.no_grad():
         layer.weight.fill_(1.0)
     assert layer(tx.ones(1, 1, 3, 3, device=device)).tolist() == [[[[9.0] * 3] * 3]]
+
+
+def test_cross_entropy_of_one_class(device):
+    """A row of one element is one value a row for every stride rule."""
+    x = tx.full((40000, 1), 3.0, device=device, requires_grad=True)
+    target = tx.zeros(40000, dtype=tx.int64, device=device)
+    target[::2] = -100
+    loss = F.cross_entropy(x, target, reduction="none")
+    loss.sum().backward()
+    assert loss.shape == (40000,) and not loss.any().item() and not x.grad.any().item()
+    with pytest.raises(IndexError):
+        F.cross_entropy(x, target + 1).item()
+
+
+def test_class_weights_along_strided_rows(device):
+    """Images with class weights: the weights lie along rows whose elements are far apart."""
+    x = tx.linspace(-1, 1, 2 * 5 * 70 * 70, device=device).view(2, 5, 70, 70)
+    target = (tx.arange(2 * 70 * 70, device=device) % 5).view(2, 70, 70)
+    weight = tx.tensor([1.0, 2.0, 0.5, 0.25, 1.5], device=device)
+    loss = F.cross_entropy(x, target, weight, reduction="none")
+    rows = F.cross_entropy(x.permute(0, 2, 3, 1).reshape(-1, 5), target.reshape(-1), weight, reduction="none")
+    assert tx.allclose(loss.reshape(-1), rows, rtol=1e-5)
