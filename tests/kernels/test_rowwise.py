@@ -45,6 +45,15 @@ def moments():
     return KernelSpec("rowwise", "tx_moments", outs, ins, (), body, "i32", params=params)
 
 
+def pick(name, access):
+    """The element at the place that each row names, and each place times two where it is another."""
+    outs = (Operand("y0", "f32", "f32", access), Operand("y1", "f32", "f32", "row"))
+    ins = (Operand("x0", "f32", "f32", access), Operand("x1", "i64", "i64", "row"))
+    stages = (("sum", "a0", "v0 = place == x1 ? x0 : 0.0f;", "f32"),)
+    params = (("kept", 1), ("stages", stages), ("row_body", "y1 = a0;"))
+    return KernelSpec("rowwise", name, outs, ins, body="y0 = place == x1 ? 0.0f : (f32)place * 2.0f;", params=params)
+
+
 @functools.cache
 def program(lane):
     specs = [
@@ -54,6 +63,9 @@ def program(lane):
         softmax("tx_softmax_k", "k"),
         norm(),
         moments(),
+        pick("tx_pick_c", "c"),
+        pick("tx_pick_s", "s"),
+        pick("tx_pick_k", "k"),
     ]
     return Program(lane, specs)
 
@@ -132,3 +144,21 @@ def test_norm(lane):
     np.testing.assert_allclose(y, (wide - m) / np.sqrt(v + 1e-5) * w + b + r[..., None], rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(mean, m[..., 0], rtol=1e-6)
     assert (place == x.argmax(-1)).all()
+
+
+@pytest.mark.parametrize("access", ["c", "s", "k"])
+@pytest.mark.parametrize("rows, length", [(1, 1), (3, 70), (200, 7), (2, 5003)])
+def test_place_in_the_row(lane, access, rows, length):
+    run, rng = program(lane), np.random.default_rng(length)
+    x = rng.standard_normal((rows, length)).astype(np.float32)
+    at = rng.integers(0, length, rows)
+    picked = np.zeros(rows, np.float32)
+    held = np.asfortranarray(x) if access == "k" else x
+    result = np.zeros_like(held)
+    steps = {"c": (length,), "s": (length, 1), "k": (1, rows)}[access]
+    flat = [a.ravel("K") for a in (result, picked, held)]
+    run(f"tx_pick_{access}", flat[0], 0, flat[1], 0, flat[2], 0, at, 0, rows, length, *steps, 1, *steps, 1, sizes=(rows, length))
+    got = flat[0].reshape((rows, length), order="F" if access == "k" else "C")
+    want = np.where(np.arange(length) == at[:, None], 0, np.arange(length) * 2.0)
+    np.testing.assert_array_equal(got, want.astype(np.float32))
+    np.testing.assert_array_equal(flat[1], x[np.arange(rows), at])
