@@ -157,7 +157,8 @@ def test_place_in_the_row(lane, access, rows, length):
     result = np.zeros_like(held)
     steps = {"c": (length,), "s": (length, 1), "k": (1, rows)}[access]
     flat = [a.ravel("K") for a in (result, picked, held)]
-    run(f"tx_pick_{access}", flat[0], 0, flat[1], 0, flat[2], 0, at, 0, rows, length, *steps, 1, *steps, 1, sizes=(rows, length))
+    buffers = [x for a in (*flat, at) for x in (a, 0)]
+    run(f"tx_pick_{access}", *buffers, rows, length, *steps, 1, *steps, 1, sizes=(rows, length))
     got = flat[0].reshape((rows, length), order="F" if access == "k" else "C")
     want = np.where(np.arange(length) == at[:, None], 0, np.arange(length) * 2.0)
     np.testing.assert_array_equal(got, want.astype(np.float32))
