@@ -148,9 +148,12 @@ def convolution_data(
     """Calls that fill dx (n, c, *in) from dy (n, d, *out), w (d, c / groups, *kernel); operands dx, dy, w, extras.
 
     This is also the forward of a transposed convolution (dx its result, dy its input); extras have the shape of dx.
-    One call for each residue of the positions modulo the stride; together they write every element of dx once.
+    One call for each residue of the positions modulo the stride; together they write every element of dx once. Where
+    the kernel's windows tile dx (as patches do), a single one with the kernel positions along m.
     """
     _check("convolution_data", dx, w, dy, window, extras, dx)
+    if _tiles(dx, dy, w, window):
+        return (_tiled_call(caps, dx, dy, w, window, extras, body, scalars),)
     ranges = []
     for i, stride in enumerate(window.stride):
         extent, kernel = dx.shape[2 + i], w.shape[2 + i]
@@ -164,6 +167,36 @@ def convolution_data(
         _data_call(caps, dx, dy, w, window, phases, extras, body, scalars) for phases in itertools.product(*ranges)
     ]
     return tuple(calls)
+
+
+def _tiles(dx: View, dy: View, w: View, window: Window) -> bool:
+    """Whether every position of dx is seen by one output, through one kernel position."""
+    steps = zip(dx.shape[2:], dy.shape[2:], w.shape[2:], window.stride, window.padding, window.dilation, strict=True)
+    return all(k == s and p == 0 and d == 1 and n == o * s for n, o, k, s, p, d in steps)
+
+
+def _tiled_call(
+    caps: Capabilities,
+    dx: View,
+    dy: View,
+    w: View,
+    window: Window,
+    extras: tuple[View, ...],
+    body: str,
+    scalars: Scalars,
+) -> Call:
+    groups = window.groups
+    gy, gw = _Grouped.data(dy, groups), _Grouped.weight(w, groups)
+    sizes = ((groups,), w.shape[1:], (dy.shape[0], *dy.shape[2:]), (w.shape[0] // groups,))
+    weight = Axes(gw.code, (gw.group,), (gw.channel, *gw.spatial), (gw.lead,))
+    source = Axes(gy.code, (gy.group,), (gy.channel,), (gy.lead, *gy.spatial))
+    results = []
+    for view in (dx, *extras):
+        g = _Grouped.data(view, groups)
+        steps = tuple(s * stride for s, stride in zip(g.spatial, window.stride, strict=True))
+        results.append(Axes(g.code, (g.group,), (g.channel, *g.spatial), (g.lead, *steps)))
+    call = contraction(caps, sizes, results[0], weight, source, tuple(results[1:]), body, scalars)
+    return _reorder(call, (0, 2, 1))
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,8 @@ def _ref_weight(x: Any, g: Any, size: Any, *window: Any) -> Any:
 
 
 CASES: list[Any] = [((2, 3, 7), (4, 3, 3), (1,), (0,), (1,), 1), ((1, 4, 6, 5), (6, 2, 3, 2), (2, 1), (1, 0), (1, 2), 2), ((1, 2, 4, 4), (2, 1, 3, 3), (1, 1), (1, 1), (1, 1), 2),
-         ((1, 2, 3, 4, 3), (2, 2, 2, 2, 2), (1, 2, 1), (0, 1, 1), (1, 1, 1), 1), ((1, 1, 3), (2, 1, 2), (3,), (1,), (2,), 1)]
+         ((1, 2, 3, 4, 3), (2, 2, 2, 2, 2), (1, 2, 1), (0, 1, 1), (1, 1, 1), 1), ((1, 1, 3), (2, 1, 2), (3,), (1,), (2,), 1),
+                    ((2, 4, 4, 6), (6, 2, 2, 3), (2, 3), (0, 0), (1, 1), 2)]
 forward = row(f"_convolve(Tensor input, Tensor weight, Tensor? bias, {WINDOW}) -> Tensor", CONTRACT,
               lambda x, w, b, *at: Convolution("forward", (x, w), out_size(x._shape, w._shape, *at), _window(*at), b), _forward_vjp, dtypes="ifc", ulp=64,
               ref=_ref_forward, samples=lambda t: [(t(x), t(w), t((w[0],)) if i % 2 else None, *at) for i, (x, w, *at) in enumerate(CASES)],
