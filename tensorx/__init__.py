@@ -87,7 +87,7 @@ from tensorx.ops.factorings import lu
 from tensorx.ops.indexing import index_put_masked as index_put
 from tensorx.ops.interop import from_dlpack
 from tensorx.ops.methods import get_default_device, is_tensor, set_default_device
-from tensorx.ops.oldstyle import asarray, frombuffer, is_same_size
+from tensorx.ops.oldstyle import asarray, detach, frombuffer, is_same_size, to_dlpack
 from tensorx.ops.pieces import (
     atleast_1d,
     atleast_2d,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorx import dtypes
 from tensorx.dtypes import dtype as DType
 from tensorx.ops import bind, factories
 from tensorx.tensor import Size, Tensor
@@ -104,6 +105,43 @@ def is_pinned(self: Tensor, device: Any = None) -> bool:
     return False
 
 
+def detach(input: Tensor) -> Tensor:
+    """The same memory outside of the graph (see `Tensor.detach`).
+
+    >>> import tensorx
+    >>> tensorx.detach(tensorx.ones(1, requires_grad=True)).requires_grad
+    False
+    """
+    return input.detach()
+
+
+def to_dlpack(tensor: Tensor) -> Any:
+    """The DLPack capsule of a cpu tensor. BufferError for one that requires grad or lives elsewhere.
+
+    >>> import tensorx
+    >>> type(tensorx.to_dlpack(tensorx.ones(1))).__name__
+    'PyCapsule'
+    """
+    return tensor.__dlpack__()
+
+
+def is_shared(self: Tensor) -> bool:
+    """Whether the memory is shared with other processes: never."""
+    return False
+
+
+def share_memory_(self: Tensor) -> Tensor:
+    """NotImplementedError: storages are not moved into memory shared with other processes."""
+    raise NotImplementedError("share_memory_: memory shared between processes is not supported. Hint: send tensors by a queue or a file")
+
+
+def dequantize(self: Tensor, *args: Any) -> Tensor:
+    """RuntimeError: there are no quantised tensors. A float tensor comes back as float32, as in PyTorch."""
+    if not self.dtype.is_floating_point:
+        raise RuntimeError("dequantize: expected a quantized or floating-point tensor. Hint: tensorx has no quantised tensors")
+    return self.to(dtypes.float32)
+
+
 def is_same_size(self: Tensor, other: Tensor) -> bool:
     """Whether two tensors have one shape.
 
@@ -161,7 +199,8 @@ def frombuffer(buffer: Any, *, dtype: DType, count: int = -1, offset: int = 0, r
 
 METHODS: dict[str, Any] = {
     "new": new, "resize_as_": resize_as_, "apply_": apply_, "map_": map_, "as_subclass": as_subclass, "to_dense": to_dense, "pin_memory": pin_memory,
-    "is_pinned": is_pinned, "is_same_size": is_same_size,
+    "is_pinned": is_pinned, "is_same_size": is_same_size, "is_shared": is_shared, "share_memory_": share_memory_, "dequantize": dequantize,
+    "is_mps": property(lambda self: False), "is_xpu": property(lambda self: False),
     **{n: _of_sparse(n) for n in ("values", "indices", "crow_indices", "col_indices", "ccol_indices", "row_indices", "coalesce", "is_coalesced", "sparse_dim",
                                   "dense_dim", "sparse_resize_")},
     **{n: _to_sparse(n) for n in ("to_sparse", "to_sparse_coo", "to_sparse_csr", "to_sparse_csc", "to_sparse_bsr", "to_sparse_bsc", "sparse_mask")},

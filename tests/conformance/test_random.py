@@ -41,6 +41,33 @@ def test_uniform_numbers(device, code):
     assert abs(values.mean() - 0.5) < 0.01 and abs(values.var() - 1 / 12) < 0.002
 
 
+def test_cauchy_log_normal_and_geometric_numbers(device):
+    """Quantiles of the first (it has no moments), moments of the logarithm of the second, mean and variance of the
+    third."""
+    source = tensorx.Generator().manual_seed(5)
+    x = tensorx.empty(40000, device=device)
+    cauchy = x.cauchy_(1.0, 2.0, generator=source).cpu().numpy().astype(np.float64)
+    assert np.allclose(np.quantile(cauchy, [0.1, 0.25, 0.5, 0.75, 0.9]), [-5.155, -1, 1, 3, 7.155], atol=0.3)
+    logs = np.log(x.log_normal_(0.5, 0.25, generator=source).cpu().numpy().astype(np.float64))
+    assert np.allclose([logs.mean(), logs.std()], [0.5, 0.25], atol=0.01)
+    trials = x.geometric_(0.3, generator=source).cpu().numpy().astype(np.float64)
+    assert trials.min() == 1 and np.array_equal(trials, np.round(trials))
+    assert np.allclose([trials.mean(), trials.var()], [1 / 0.3, 0.7 / 0.09], rtol=0.04)
+
+
+@pytest.mark.parametrize("replacement", [False, True])
+def test_multinomial_draws(device, replacement):
+    """Frequencies are the weights; a weight of 0 is never drawn; without replacement nothing comes twice."""
+    source = tensorx.Generator().manual_seed(6)
+    weights = tensorx.tensor([[1.0, 2.0, 0.0, 5.0], [3.0, 0.0, 3.0, 0.0]], device=device).repeat(4000, 1)
+    drawn = tensorx.multinomial(weights, 2, replacement, generator=source).cpu().numpy()
+    for row, want in enumerate(([0.125, 0.25, 0, 0.625], [0.5, 0, 0.5, 0])):
+        first = np.bincount(drawn[row::2, 0], minlength=4) / 4000
+        assert np.allclose(first, want, atol=0.03), first
+        assert not np.any(np.asarray(want)[drawn[row::2]] == 0)
+    assert replacement or np.all(drawn[:, 0] != drawn[:, 1])
+
+
 def test_normal_numbers(device):
     """Moments up to the fourth."""
     x = tensorx.randn(40000, generator=tensorx.Generator().manual_seed(2), device=device)
