@@ -314,7 +314,7 @@ def _qr(a: Array, mode: str) -> tuple[Array, Array]:
     if mode not in ("reduced", "complete", "r"):
         raise RuntimeError(f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'")
     if mode == "r":
-        return np.zeros(0, a.dtype), np.linalg.qr(a, mode="r").astype(a.dtype)
+        return np.zeros(0, a.dtype), np.asarray(np.linalg.qr(a, mode="r")).astype(a.dtype)
     q, r = np.linalg.qr(a, mode=mode)  # type: ignore[call-overload]
     return q.astype(a.dtype), r.astype(a.dtype)
 
@@ -367,7 +367,7 @@ def _triangle(a: Array, UPLO: str, name: str) -> str:
 
 
 def _eigh(a: Array, UPLO: str) -> tuple[Array, Array]:
-    values, vectors = np.linalg.eigh(a, _triangle(a, UPLO, "linalg.eigh"))  # type: ignore[arg-type]
+    values, vectors = np.linalg.eigh(a, _triangle(a, UPLO, "linalg.eigh"))  # type: ignore[call-overload]
     return values.astype(a.real.dtype), vectors.astype(a.dtype)
 
 
@@ -386,7 +386,7 @@ eigh = host("linalg_eigh(Tensor A, str UPLO='L') -> (Tensor eigenvalues, Tensor 
             ref=lambda a, UPLO="L": tuple(np.linalg.eigh(a, UPLO)), samples=real_only(lambda t: [(symmetric(t),), (symmetric(t), "U")]), ulp=256.0,
             doc="Eigenvalues, ascending, and eigenvectors of Hermitian matrices, of which one triangle is read.")
 eigvalsh = host("linalg_eigvalsh(Tensor A, str UPLO='L') -> Tensor",
-                lambda a, UPLO: np.linalg.eigvalsh(a, _triangle(a, UPLO, "linalg.eigvalsh")).astype(a.real.dtype),  # type: ignore[arg-type]
+                lambda a, UPLO: np.linalg.eigvalsh(a, _triangle(a, UPLO, "linalg.eigvalsh")).astype(a.real.dtype),  # type: ignore[call-overload]
                 lambda g, A, UPLO: _values_vjp(g, eigh(A, UPLO)[1]), ref=lambda a, UPLO="L": np.linalg.eigvalsh(a, UPLO), samples=lambda t: [(symmetric(t),)],
                 doc="Eigenvalues, ascending, of Hermitian matrices.")
 

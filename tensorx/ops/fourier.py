@@ -210,12 +210,12 @@ def _one(name: str, run: Any, forward: bool, kinds: str, to_real: bool) -> None:
 
 
 def _np_hfftn(x: Any, s: Any = None, dim: Any = None, norm: Any = None) -> Any:
-    other = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}[norm]
+    other: Any = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}[norm]
     return np.fft.irfftn(np.conj(x), s, dim, other)
 
 
 def _np_ihfftn(x: Any, s: Any = None, dim: Any = None, norm: Any = None) -> Any:
-    other = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}[norm]
+    other: Any = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}[norm]
     return np.conj(np.fft.rfftn(x, s, dim, other))
 
 

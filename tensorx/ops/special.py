@@ -39,7 +39,7 @@ def intrinsic(name: str) -> Any:
 
 
 lgamma = unary("lgamma(Tensor self)", E.lgamma, lambda g, out, x: g * E.digamma(x), scipy("gammaln"), "Logarithm of the magnitude of the gamma function.",
-               domain=(0.2, 6.0), special=(1.0, 2.0, math.inf, math.nan))
+               domain=(2.3, 7.0), special=(1.0, 2.0, math.inf, math.nan))
 digamma = unary("digamma(Tensor self)", E.digamma, lambda g, out, x: g * E.trigamma(x), scipy("digamma"), "Derivative of lgamma.", domain=(0.3, 6.0),
                 special=(1.0, 10.0, math.inf, math.nan))
 trigamma = unary("_trigamma(Tensor self)", E.trigamma, lambda g, out, x: g * (E.zeta(E.const(3, x.dtype), x) * -2.0), lambda x: scipy("polygamma")(1, x),

@@ -57,7 +57,7 @@ def _window(window: Tensor, n_fft: int) -> Tensor:
     return padded(window, left, n_fft - window._shape[0] - left, "constant")
 
 
-def _np_stft(x: Any, n_fft: int, hop_length: Any = None, win_length: Any = None, window: Any = None, center: bool = True, pad_mode: str = "reflect",
+def _np_stft(x: Any, n_fft: int, hop_length: Any = None, win_length: Any = None, window: Any = None, center: bool = True, pad_mode: Any = "reflect",
              normalized: bool = False, onesided: Any = None, return_complex: Any = None, align_to_window: Any = None) -> Any:
     hop, win = hop_length or n_fft // 4, win_length or n_fft
     left = (n_fft - win) // 2

@@ -152,7 +152,7 @@ def single(op: Any, device: Any) -> list[Step]:
     return [
         _single_step(op, a, b, f"{op.name} gradient in float32 sample {i}")
         for i, (a, b) in enumerate(zip(narrow, wide, strict=True))
-    ][seed_of(op) % len(narrow) :][:1]
+    ][seed_of(op) % max(len(narrow), 1) :][:1]
 
 
 def _single_step(op: Any, narrow: Case, wide: Case, label: str) -> Step:
