@@ -165,16 +165,14 @@ def _multiply_numpy(p: Product, out: Tensor) -> None:
     a, b = (t._array().astype(work, copy=False) for t in (p.a, p.b))
     target = out._array()
     with np.errstate(all="ignore"), locks.blas:
-        if p.extra is None and target.dtype == work:
-            np.matmul(a, b, out=target)
-            return
-        r = np.matmul(a, b)
+        r = np.matmul(a, b, out=target) if target.dtype == work else np.matmul(a, b)  # no operand shares memory with it
         if p.alpha != 1:
             r *= np.asarray(p.alpha, r.dtype)
         if p.extra is not None and p.beta != 0:
             extra = p.extra._array().astype(work, copy=False)
             r += extra if p.beta == 1 else extra * np.asarray(p.beta, work)
-        target[...] = r
+        if r is not target:
+            target[...] = r
 
 
 def convolve(c: Convolution, out: Tensor) -> None:
