@@ -121,11 +121,11 @@ def _grouped(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor,
 BLOCK = 2**22
 
 
-def block_rows(query: Tensor, key: Tensor, value: Tensor, masks: Sequence[Tensor]) -> int:
-    """How many queries a block has; 0 where all scores may be held."""
-    lead = broadcast_shapes("scaled_dot_product_attention", query._shape[:-2], key._shape[:-2], value._shape[:-2], *(m._shape[:-2] for m in masks))
+def block_rows(shape: tuple[int, ...], key: Tensor, others: Sequence[Tensor]) -> int:
+    """How many queries of ``shape`` a block has; 0 where all scores may be held. ``others`` broadcast with the queries but for two dimensions."""
+    lead = broadcast_shapes("scaled_dot_product_attention", shape[:-2], *(t._shape[:-2] for t in others))
     each = math.prod(lead) * key._shape[-2]
-    return 0 if each * query._shape[-2] <= 2 * BLOCK else max(BLOCK // each // 16 * 16, 16)
+    return 0 if each * shape[-2] <= 2 * BLOCK else max(BLOCK // each // 16 * 16, 16)
 
 
 def attention_weights(query: Tensor, key: Tensor, masks: Any = (), causal: bool = False, scale: float = 1.0, groups: int = 1, safe: bool = True) -> Tensor:
@@ -175,7 +175,7 @@ def attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | Non
     if scale is None:
         scale = 1 / math.sqrt(width) if width else 1.0
     masks = () if attn_mask is None else (attn_mask,)
-    rows = block_rows(query, key, value, masks)
+    rows = block_rows(shape, key, masks if groups > 1 else (key, value, *masks))
     if rows:
         from tensorx.ops.attention_blocks import in_blocks
         out = in_blocks(query.reshape(shape) if groups > 1 else query, repeat_heads(key, groups), repeat_heads(value, groups), masks, is_causal, scale, rows, dropout_p)

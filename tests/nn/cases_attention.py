@@ -131,6 +131,14 @@ network(
     X,
     CAUSAL,
 )
+network(
+    "multihead sizes unbatched",
+    lambda nn: nn.MultiheadAttention(8, 4, kdim=3, vdim=5),
+    lambda m, x, k, v: m(x, k, v),
+    X[:, 0],
+    array(5, 3),
+    array(5, 5),
+)
 network("multihead unbatched", lambda nn: nn.MultiheadAttention(8, 2), lambda m, x: m(x, x, x), X[:, 0])
 network(
     "encoder layer",

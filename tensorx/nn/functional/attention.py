@@ -250,8 +250,8 @@ def checked_multi_head(inputs: Any, embed: int, heads: int, weights: Any, *rest:
     if embed % heads:
         raise AssertionError(f"embed_dim {embed} not divisible by num_heads {heads}")
     if isinstance(weights, tuple):
-        if key.shape[:2] != value.shape[:2]:
-            got = f"{key.shape[:2]} does not match value's sequence and batch dims {value.shape[:2]}"
+        if key.shape[:-1] != value.shape[:-1]:
+            got = f"{key.shape[:-1]} does not match value's sequence and batch dims {value.shape[:-1]}"
             raise AssertionError(f"key's sequence and batch dims {got}")
     elif key.shape != value.shape:
         raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
