@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from tensorx.errors import TensorXError
 from tensorx.storage import Storage
 
 from .names import Typed
@@ -23,9 +24,13 @@ MAGIC, PROTOCOL = 0x1950A86A20F9469CFC6C, 1001
 LOCAL_HEADER = b"PK\x03\x04"
 
 
+class DamagedFile(TensorXError, RuntimeError, pickle.UnpicklingError):
+    """A file that is not as it was written. PyTorch raises now the one class and now the other."""
+
+
 def damaged(what: str, why: Any = "") -> NoReturn:
-    """RuntimeError for a file that is not as it was written."""
-    raise RuntimeError(f"load: {what} is damaged, or was not written by save{f' ({why})' if why else ''}.")
+    """DamagedFile, with what is known of it."""
+    raise DamagedFile(f"load: {what} is damaged, or was not written by save{f' ({why})' if why else ''}.")
 
 
 def host(storage: Storage) -> memoryview:

@@ -187,7 +187,7 @@ class Reader:
             if str(error).startswith("Weights only"):
                 raise
             # What the pickle machine itself says of bytes that are no pickle.
-            raise pickle.UnpicklingError(f"load: {self.archive.label} is damaged ({error!r}).") from error
+            raise archive.DamagedFile(f"load: {self.archive.label} is damaged ({error!r}).") from error
 
     def persistent_load(self, saved: Any) -> Typed:
         """The storage that a pickle refers to."""

@@ -235,7 +235,9 @@ class Optimizer:
         for hook in list(self._optimizer_state_dict_pre_hooks.values()):  # type: ignore[attr-defined]
             hook(self)
         order = {id(p): i for i, p in enumerate(p for group in self.param_groups for p in group["params"])}
-        groups = [{**group, "params": [order[id(p)] for p in group["params"]]} for group in self.param_groups]
+        numbers = [[order[id(p)] for p in group["params"]] for group in self.param_groups]
+        settings = [{k: v for k, v in group.items() if k != "params"} for group in self.param_groups]
+        groups = [group | {"params": ns} for group, ns in zip(settings, numbers)]
         state = {order[id(p)] if isinstance(p, tx.Tensor) else p: self._pack(s) for p, s in self.state.items()}
         made = {"state": state, "param_groups": groups}
         for hook in list(self._optimizer_state_dict_post_hooks.values()):  # type: ignore[attr-defined]
