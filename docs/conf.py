@@ -60,6 +60,7 @@ def fill_in(app: object, name: str, source: list[str]) -> None:
         (".. FUNCTIONS", "tensorx.nn.functional", types.FunctionType, "autofunction"),
         (".. OPTIMISERS", "tensorx.optim", type, "autoclass"),
         (".. DATA", "tensorx.data", type, "autoclass"),
+        (".. DISTRIBUTIONS", "tensorx.distributions", type, "autoclass"),
     ):
         if word in text:
             text = text.replace(word, listed(members(module, kind), directive))

@@ -141,6 +141,7 @@ if _typing.TYPE_CHECKING:
         cuda,
         data,
         distributed,
+        distributions,
         fft,
         func,
         hub,
@@ -213,9 +214,9 @@ _SETTINGS = """_assert _check _check_index _check_not_implemented _check_type _c
 
 #: Submodules that load when first named: plain tensor programs start without them.
 _LAZY = (
-    *("accelerator", "amp", "backends", "compiler", "cuda", "data", "distributed", "fft", "func", "hub", "io", "jit"),
-    *("linalg", "mps", "multiprocessing", "nn", "onnx", "optim", "overrides", "profiler", "random", "serialization"),
-    *("signal", "special", "utils", "version", "xpu"),
+    *("accelerator", "amp", "backends", "compiler", "cuda", "data", "distributed", "distributions", "fft"),
+    *("func", "hub", "io", "jit", "linalg", "mps", "multiprocessing", "nn", "onnx", "optim", "overrides"),
+    *("profiler", "random", "serialization", "signal", "special", "utils", "version", "xpu"),
 )
 #: Names that live in submodules and load with them.
 _LAZY_NAMES = {

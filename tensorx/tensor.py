@@ -402,7 +402,8 @@ class Tensor(TensorMethods, metaclass=TensorMeta):
         return tensor_repr(self)
 
     def __format__(self, spec: str) -> str:
-        return self.item().__format__(spec) if not self._shape and spec else object.__format__(self, spec)
+        number = not self._shape and self.device.type != "meta" and type(self) is Tensor
+        return self.item().__format__(spec) if number else object.__format__(self, spec)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         if self.grad_fn is not None:
