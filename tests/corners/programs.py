@@ -6,7 +6,10 @@ A program is an expression, or statements that leave their result in ``r``. It s
 
 from __future__ import annotations
 
+import copy
+import io
 import math
+import pickle
 import warnings
 from types import ModuleType
 from typing import Any
@@ -44,7 +47,28 @@ def names(module: ModuleType) -> dict[str, Any]:
         found = [x.grad.tolist() for x in xs]
         return found[0] if len(found) == 1 else found
 
+    def opt(make: Any, steps: int = 3, start: float = 1.0, grads: Any = (1.0, -2.0, 0.5)) -> Any:
+        """One parameter's values after each step with given gradients."""
+        p = module.nn.Parameter(module.tensor([start], dtype=module.float64))
+        optimizer, values = make([p]), []
+        for step in range(steps):
+            p.grad = module.tensor([grads[step]], dtype=module.float64)
+            optimizer.step()
+            values.append(round(p.item(), 10))
+        return values
+
+    def sch(make: Any, steps: int = 6, lr: float = 1.0) -> Any:
+        """The learning rates that a schedule gives."""
+        optimizer = module.optim.SGD([module.nn.Parameter(module.tensor([1.0]))], lr, momentum=0.9)
+        schedule, rates = make(optimizer), [optimizer.param_groups[0]["lr"]]
+        for _ in range(steps):
+            optimizer.step()
+            schedule.step()
+            rates.append(optimizer.param_groups[0]["lr"])
+        return [round(rate, 6) for rate in rates]
+
     seen = {"T": module, "t": module.tensor, "nn": module.nn, "F": module.nn.functional, "np": np, "math": math, "g": g}
+    seen |= {"opt": opt, "sch": sch, "copy": copy, "io": io, "pickle": pickle}
     return seen | {"inf": math.inf, "nan": math.nan, "bool_": module.bool} | {d: getattr(module, d) for d in DTYPES}
 
 
