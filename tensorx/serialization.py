@@ -3,6 +3,7 @@
 from tensorx.io import (
     add_safe_globals,
     clear_safe_globals,
+    default_restore_location,
     get_safe_globals,
     get_unsafe_globals_in_checkpoint,
     load,
@@ -13,6 +14,7 @@ from tensorx.io import (
 __all__ = [
     "add_safe_globals",
     "clear_safe_globals",
+    "default_restore_location",
     "get_safe_globals",
     "get_unsafe_globals_in_checkpoint",
     "load",

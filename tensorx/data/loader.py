@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, cast
+from typing import Any, Generic, TypeVar, cast
 
 import tensorx as tx
 
@@ -11,6 +11,8 @@ from .collate import default_collate, default_convert
 from .dataset import IterableDataset
 from .fetch import Fetcher
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
+
+T_co = TypeVar("T_co", covariant=True)
 
 
 class _EverNone:
@@ -21,7 +23,7 @@ class _EverNone:
             yield None
 
 
-class DataLoader:
+class DataLoader(Generic[T_co]):
     """Batches of a dataset's samples.
 
     Args:
@@ -122,9 +124,13 @@ class DataLoader:
         super().__setattr__(name, value)
 
     @property
-    def index_sampler(self) -> Iterable[Any]:
+    def _index_sampler(self) -> Iterable[Any]:
         """Gives what a fetcher fetches: indices, or lists of them."""
         return cast(Any, self.sampler if self.batch_sampler is None else self.batch_sampler)
+
+    @property
+    def _auto_collation(self) -> bool:
+        return self.batch_sampler is not None
 
     @property
     def context(self) -> Any:
@@ -150,7 +156,7 @@ class DataLoader:
         return Job(
             self.dataset,
             self._stream,
-            self.batch_sampler is not None,
+            self._auto_collation,
             self.collate_fn,
             self.drop_last,
             generator.child_seed(),
@@ -168,9 +174,8 @@ class DataLoader:
         return self.__dict__ | {"_iterator": None}
 
     def _iterate(self) -> Iterator[Any]:
-        batched = self.batch_sampler is not None
-        fetcher = Fetcher(self.dataset, self._stream, batched, self.collate_fn, self.drop_last)
-        for index in self.index_sampler:
+        fetcher = Fetcher(self.dataset, self._stream, self._auto_collation, self.collate_fn, self.drop_last)
+        for index in self._index_sampler:
             try:
                 batch = fetcher.fetch(index)
             except StopIteration:

@@ -49,7 +49,7 @@ class WorkerIterator:
     def restart(self) -> None:
         """Begin an epoch; what is still under way of the last one is not looked at when it comes."""
         self.epoch += 1
-        self.indices: Iterator[Any] = iter(self.loader.index_sampler)
+        self.indices: Iterator[Any] = iter(self.loader._index_sampler)
         self.sent = self.given = 0
         self.active = [True] * len(self.workers)
         self.turn = 0

@@ -6,6 +6,7 @@ name at once: the memory goes when the tensors do.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import mmap
 import os
@@ -123,5 +124,6 @@ def unpack(packed: Packed) -> Any:
         return pickle.loads(data)
     with open(path, "r+b") as file:
         view = memoryview(mmap.mmap(file.fileno(), 0))
-    os.unlink(path)
+    with contextlib.suppress(PermissionError):  # Windows keeps the name until the map is gone
+        os.unlink(path)
     return pickle.loads(data, buffers=[view[start : start + length] for start, length in spans])

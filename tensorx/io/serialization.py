@@ -224,12 +224,12 @@ class Reader:
 def placing(map_location: Any) -> Place:
     """Where storages go, as a function of the storage on the cpu and the name of the device it was on."""
     if map_location is None:
-        return _to
+        return default_restore_location
     if isinstance(map_location, dict):
-        return lambda held, location: _to(held, map_location.get(location, location))
+        return lambda held, location: default_restore_location(held, map_location.get(location, location))
     if isinstance(map_location, (str, bytes, registry.device)):
         target = os.fsdecode(map_location) if isinstance(map_location, bytes) else map_location
-        return lambda held, location: _to(held, target)
+        return lambda held, location: default_restore_location(held, target)
     if not callable(map_location):
         raise TypeError(
             "load: argument 'map_location' must be a device, a dict, a function or None; "
@@ -239,15 +239,22 @@ def placing(map_location: Any) -> Place:
     def chosen(held: Storage, location: str) -> Storage:
         found = map_location(held, location)
         if found is None:
-            return _to(held, location)
-        return found if isinstance(found, Storage) else _to(held, found)
+            return default_restore_location(held, location)
+        return found if isinstance(found, Storage) else default_restore_location(held, found)
 
     return chosen
 
 
-def _to(held: Storage, location: Any) -> Storage:
+def default_restore_location(storage: Storage, location: Any) -> Storage:
+    """A storage on the device that a file names. RuntimeError if that is not here.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.serialization.default_restore_location(tx.ones(2).untyped_storage(), "cpu").device
+        device(type='cpu')
+    """
     try:
-        return held.to(location)
+        return storage.to(location)
     except DeviceError as error:
         raise RuntimeError(
             f"load: the file has tensors of device {location}, which is not here: {error} "

@@ -57,6 +57,8 @@ class Adadelta(Optimizer):
         0.0465
     """
 
+    numbers = ("step",)
+
     def __init__(
         self,
         params: Iterable[Any],

@@ -54,6 +54,8 @@ class Adafactor(Optimizer):
         [[0.5, 0.5], [0.5, 0.5]]
     """
 
+    numbers = ("step",)
+
     def __init__(
         self,
         params: Iterable[Any],

@@ -46,6 +46,8 @@ class Adagrad(Optimizer):
         [0.5]
     """
 
+    numbers = ("step",)
+
     def __init__(
         self,
         params: Iterable[Any],

@@ -76,6 +76,8 @@ class Adam(Optimizer):
         tensor([-0.5000, -0.5000])
     """
 
+    numbers = ("step",)
+
     def __init__(
         self,
         params: Iterable[Any],

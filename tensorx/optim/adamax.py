@@ -60,6 +60,8 @@ class Adamax(Optimizer):
         0.5
     """
 
+    numbers = ("step",)
+
     def __init__(
         self,
         params: Iterable[Any],

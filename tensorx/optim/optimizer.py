@@ -18,6 +18,8 @@ from tensorx.autograd.hooks import RemovableHandle, add
 from tensorx.ops import fused
 
 Rule = Callable[..., tuple[Any, ...]]
+#: What an optimiser takes first.
+ParamsT = Iterable[Any]
 
 _global_pre_hooks: OrderedDict[int, Callable[..., Any]] = OrderedDict()
 _global_post_hooks: OrderedDict[int, Callable[..., Any]] = OrderedDict()
@@ -97,7 +99,7 @@ class Optimizer:
     param_groups: list[dict[str, Any]]
     state: defaultdict[Any, Any]
     #: What ``state`` holds as Python numbers, and a state_dict as zero-dim float32 tensors, as in PyTorch's.
-    numbers: tuple[str, ...] = ("step",)
+    numbers: tuple[str, ...] = ()
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
         self.defaults = defaults
@@ -281,6 +283,8 @@ class Optimizer:
     def _unpack(self, p: Any, value: Any, key: str = "") -> Any:
         if key in self.numbers:
             return number(value)
+        if key == "step":  # a count of an optimiser that is not ours: of its own dtype
+            return copy.deepcopy(value)
         if isinstance(value, tx.Tensor):
             floating = p.is_floating_point() and value.is_floating_point()
             return value.to(device=p.device, dtype=p.dtype if floating else value.dtype, copy=True)

@@ -64,6 +64,8 @@ class RAdam(Optimizer):
         0.5
     """
 
+    numbers = ("step",)
+
     def __init__(
         self,
         params: Iterable[Any],

@@ -72,6 +72,8 @@ class RMSprop(Optimizer):
         0.8
     """
 
+    numbers = ("step",)
+
     def __init__(
         self,
         params: Iterable[Any],

@@ -46,6 +46,8 @@ class Rprop(Optimizer):
         [0.75]
     """
 
+    numbers = ("step",)
+
     def __init__(
         self,
         params: Iterable[Any],

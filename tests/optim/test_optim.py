@@ -221,3 +221,29 @@ def test_tensor_learning_rate():
     lr.fill_(0.25)
     optimizer.step()
     assert p.tolist() == [0.25]
+
+
+def test_an_own_optimizers_counts_stay_as_they_are():
+    class Counting(tx.optim.Optimizer):
+        def __init__(self, params):
+            super().__init__(params, {})
+
+        def step(self):
+            for p in self.param_groups[0]["params"]:
+                state = self.state[p]
+                state["step"] = state.get("step", 0) + 1
+                state["half"] = tx.ones(1)
+
+    p = nn.Parameter(tx.ones(1, dtype=tx.float16))
+    optimizer = Counting([p])
+    optimizer.step()
+    saved = optimizer.state_dict()
+    assert saved["state"][0]["step"] == 1
+    other = Counting([p])
+    other.load_state_dict(saved)
+    other.step()
+    assert other.state[p]["step"] == 2
+    assert type(other.state[p]["step"]) is int
+    other.load_state_dict({**saved, "state": {0: {"step": tx.tensor(3.0), "half": tx.ones(1)}}})
+    assert other.state[p]["step"].dtype is tx.float32
+    assert other.state[p]["half"].dtype is tx.float16
