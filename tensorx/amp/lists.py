@@ -9,7 +9,7 @@ it comes.
 from __future__ import annotations
 
 #: Every row of these kinds runs in the lower dtype: products and convolutions, and sequences of products.
-KINDS = ("CONTRACT", "RECURRENT")
+KINDS = ("CONTRACT", "LOOP")
 #: And so do these, which rest on them.
 LOWER = frozenset(
     """

@@ -125,3 +125,18 @@ def test_dropout_is_between_layers_only(device):
     with pytest.warns(UserWarning, match="dropout option adds dropout after all but last"):
         alone = layer("LSTM", 3, 4, dropout=1.0, device=device)
     assert not alone(x)[0].equal(alone(x + 1)[0])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_autocast_runs_layers_in_the_lower_dtype(kind, device):
+    net, x = layer(kind, 3, 4, device=device), sequence(4, 2, 3, device=device)
+    want = net(x)[0]
+    with tx.autocast(device.type, dtype=tx.bfloat16):
+        output, _ = net(x)
+        again, _ = net(x.bfloat16())
+    assert output.dtype == again.dtype == tx.bfloat16
+    assert tx.allclose(output.float(), want, atol=2e-2)
+    output.float().sum().backward()
+    assert net.weight_ih_l0.grad.dtype == tx.float32
+    with pytest.raises(ValueError, match="does not match weight dtype"):
+        net(x.bfloat16())

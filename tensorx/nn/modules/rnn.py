@@ -139,7 +139,7 @@ class RNNBase(Module):
 
     def _check_input(self, input: Any) -> None:
         weight = getattr(self, self._flat_weights_names[0])
-        if input.dtype != weight.dtype:
+        if input.dtype != weight.dtype and not tx.is_autocast_enabled(input.device.type):
             raise ValueError(
                 f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). "
                 f"Convert input: input.to({weight.dtype}), or convert model: model.to({input.dtype})"
