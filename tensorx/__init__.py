@@ -51,7 +51,6 @@ from tensorx.formats import (
 )
 from tensorx.formatting import get_printoptions, printoptions, set_printoptions
 from tensorx.limits import finfo, iinfo
-from tensorx.ops.convert import clone_as as clone
 from tensorx.ops.contractions import chain_matmul, einsum
 from tensorx.ops.activations import celu_, rrelu, rrelu_
 from tensorx.ops.copies import conj, is_conj, is_neg

@@ -10,9 +10,10 @@ from tensorx import dtypes, formats
 from tensorx.devices import registry
 from tensorx.dtypes import dtype as DType
 from tensorx.ops import expr as E
+from tensorx.ops import fastpath
 from tensorx.ops.arithmetic import zero
 from tensorx.ops.dispatch import call
-from tensorx.ops.families import elementwise, row
+from tensorx.ops.families import composite, elementwise, row
 from tensorx.ops.kinds.transfer import TRANSFER
 from tensorx.ops.table import ASKED, KEEP
 from tensorx.tensor import Tensor, make
@@ -20,7 +21,7 @@ from tensorx.tensor import empty as _empty
 
 _cast = elementwise("_cast(Tensor self, ScalarType dtype) -> Tensor", lambda x, d: E.cast(x, d.compute), lambda g, out, x, d: g, promote=ASKED,
                     ref=lambda x, dtype=None: x, samples=lambda t: [(t((3, 4)), dtypes.float32)], doc="The values in another dtype.")
-clone = elementwise("clone(Tensor self, *, Any memory_format=None) -> Tensor", lambda x, m: x, lambda g, out, x, m: g, ref=np.copy, doc="A copy.")
+_clone = elementwise("_clone(Tensor self) -> Tensor", lambda x: x, lambda g, out, x: g, ref=np.copy, doc="A copy.")
 _move = row("_move(Tensor self, Device device) -> Tensor", TRANSFER, None, lambda g, self_meta: to_device(g, self_meta.device), ref=np.copy,
             samples=lambda t: [(t((3, 4)), registry.device("cpu"))], doc="A copy on another device.")
 copy = elementwise("copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", lambda a, b, nb: b, lambda g, out, a, b, nb: (zero(g), g),
@@ -52,6 +53,9 @@ def copy_into(target: Tensor, source: Tensor) -> Tensor:
     return target
 
 
+_quick = fastpath.unary(_clone)
+
+
 def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
     """The tensor itself if its elements lie in row-major order (or in that of ``memory_format``), else a copy that does.
 
@@ -74,7 +78,7 @@ def _arranged(t: Tensor, strides: tuple[int, ...] | None, d: DType | None = None
     return result
 
 
-def clone_as(input: Tensor, *, memory_format: Any = None) -> Tensor:
+def clone(self: Tensor, *, memory_format: Any = None) -> Tensor:
     """A copy, its elements in the same order in memory or in that of ``memory_format``. Differentiable.
 
     >>> import tensorx
@@ -82,10 +86,14 @@ def clone_as(input: Tensor, *, memory_format: Any = None) -> Tensor:
     (2, 1)
     """
     if memory_format is None or memory_format is formats.preserve_format:
-        return call(clone, (input, None))  # type: ignore[no-any-return]
+        return _quick(self)  # type: ignore[no-any-return]
     if not isinstance(memory_format, formats.memory_format):
         raise TypeError(f"clone: argument 'memory_format' must be a memory format; got {memory_format!r}")
-    return _arranged(input, formats.format_strides(input._shape, memory_format))
+    return _arranged(self, formats.format_strides(self._shape, memory_format))
+
+
+composite("clone(Tensor self, *, Any memory_format=None) -> Tensor", ref=np.copy, samples=lambda t: [(t((3, 4)),)], doc="A copy.")(
+    lambda x, memory_format: clone(x, memory_format=memory_format))
 
 
 def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
@@ -170,7 +178,7 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     return to(self, other)
 
 
-METHODS = {"clone": clone_as, "contiguous": contiguous, "copy_": copy_, "to": to, "cpu": cpu, "type_as": type_as,
+METHODS = {"clone": clone, "contiguous": contiguous, "copy_": copy_, "to": to, "cpu": cpu, "type_as": type_as,
            **{name: _as(d) for name, d in {"half": dtypes.float16, "float": dtypes.float32, "double": dtypes.float64, "short": dtypes.int16, "byte": dtypes.uint8, "char": dtypes.int8,
                                            "int": dtypes.int32, "long": dtypes.int64, "bool": dtypes.bool_, "bfloat16": dtypes.bfloat16,
                                            "cfloat": dtypes.complex64, "cdouble": dtypes.complex128}.items()}}

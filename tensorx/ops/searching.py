@@ -105,7 +105,7 @@ def _bucket(values: Tensor, boundaries: Tensor, out_int32: bool, right: bool) ->
     return Search(x, v, dtypes.int32 if out_int32 else dtypes.int64, right)
 
 
-@composite(f"bucketize.Scalar(Scalar self, Tensor boundaries, {OPTIONS}) -> Tensor", dtypes="if",
+@composite(f"bucketize.Scalar(Scalar input, Tensor boundaries, {OPTIONS}) -> Tensor", dtypes="if",
            ref=lambda v, x, out_int32=False, right=False: np.searchsorted(x, v, "right" if right else "left"), samples=lambda t: [(1, _ascending(t, (6,)))],
            doc="Which of the buckets between sorted boundaries a number falls into.")
 def bucketize_scalar(v: Any, x: Any, out_int32: bool, right: bool) -> Any:

@@ -104,7 +104,7 @@ def blackman(n: Tensor, steps: int) -> Tensor:
 
 
 @_window("nuttall", "The minimum 4-term Blackman-Harris window of Nuttall.",
-         "tensorx.signal.windows.nuttall(3)[1]\n    tensor(1.)")  # fmt: skip
+         "tensorx.signal.windows.nuttall(3)[1]\n    tensor(1.0000)")  # fmt: skip
 def nuttall(n: Tensor, steps: int) -> Tensor:
     return _cosines(n, steps, (0.3635819, 0.4891775, 0.1365995, 0.0106411))
 
