@@ -19,6 +19,9 @@ def clamp_probs(probs: Any) -> Any:
 class _Either(Distribution):
     """Given by ``probs`` or by ``logits``; the other is computed when it is asked for."""
 
+    probs: Any
+    logits: Any
+
     def _take(self, probs: Any, logits: Any) -> Any:
         if (probs is None) == (logits is None):
             raise ValueError("Either `probs` or `logits` must be specified, but not both.")
@@ -40,7 +43,11 @@ class _Either(Distribution):
     @property
     def param_shape(self) -> Any:
         """The shape of the parameter."""
-        return self.__dict__["probs" if "probs" in self.__dict__ else "logits"].shape
+        return self._given.shape
+
+    @property
+    def _given(self) -> Any:
+        return self.__dict__["probs" if "probs" in self.__dict__ else "logits"]
 
 
 class Bernoulli(_Either):
@@ -103,7 +110,7 @@ class Bernoulli(_Either):
 
     def enumerate_support(self, expand: bool = True) -> Any:
         """0 and 1."""
-        like = self.__dict__.get("probs", self.__dict__.get("logits"))
+        like = self._given
         values = tx.arange(2, dtype=like.dtype, device=like.device).view(-1, *[1] * len(self._batch_shape))
         return values.expand(-1, *self._batch_shape) if expand else values
 
@@ -237,7 +244,7 @@ class Categorical(_Either):
 
     def enumerate_support(self, expand: bool = True) -> Any:
         """0 to n - 1."""
-        device = self.__dict__.get("probs", self.__dict__.get("logits")).device
+        device = self._given.device
         values = tx.arange(self._num_events, device=device).view(-1, *[1] * len(self._batch_shape))
         return values.expand(-1, *self._batch_shape) if expand else values
 

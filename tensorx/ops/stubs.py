@@ -47,7 +47,7 @@ def annotation(p: S.Param, op: Op) -> str:
     if p.name == "indices" and p.type == "Tensor[]":
         return "Sequence[Tensor | None]"
     text = TYPES[p.type]
-    if p.type == "Tensor" and bind.takes_numbers(op) and p.name != "self":
+    if p.type == "Tensor" and bind.takes_numbers(op) and (p.name != "self" or p is not op.schema.params[0]):
         text += " | _Number"
     return text + (" | None" if p.optional else "")
 
