@@ -157,6 +157,7 @@ if _typing.TYPE_CHECKING:
         random,
         serialization,
         special,
+        testing,
         utils,
         version,
         xpu,
@@ -215,7 +216,7 @@ _SETTINGS = """_assert _check _check_index _check_not_implemented _check_type _c
 _LAZY = (
     *("accelerator", "amp", "backends", "compiler", "cuda", "data", "distributed", "distributions", "fft"),
     *("func", "hub", "io", "jit", "linalg", "mps", "multiprocessing", "nn", "onnx", "optim", "overrides"),
-    *("profiler", "random", "serialization", "signal", "special", "utils", "version", "xpu"),
+    *("profiler", "random", "serialization", "signal", "special", "testing", "utils", "version", "xpu"),
 )
 #: Names that live in submodules and load with them.
 _LAZY_NAMES = {

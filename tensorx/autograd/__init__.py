@@ -38,3 +38,11 @@ __all__ = [
     "set_detect_anomaly",
     "set_grad_enabled",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name == "profiler":  # above this package, hence imported when needed
+        import importlib
+
+        return importlib.import_module("tensorx.autograd.profiler")
+    raise AttributeError(f"module 'tensorx.autograd' has no attribute '{name}'")
