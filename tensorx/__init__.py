@@ -82,9 +82,10 @@ from tensorx.ops.factories import (
     zeros,
     zeros_like,
 )
-from tensorx.ops.factorings import lu
 from tensorx.ops.indexing import index_put_masked as index_put
 from tensorx.ops.interop import from_dlpack
+from tensorx.ops.lowrank import pca_lowrank, svd_lowrank
+from tensorx.ops.lu_factors import lu
 from tensorx.ops.methods import get_default_device, is_tensor, set_default_device
 from tensorx.ops.oldstyle import asarray, detach, frombuffer, is_same_size, to_dlpack
 from tensorx.ops.pieces import (

@@ -67,6 +67,12 @@ def eye_like(x: Tensor, n: int | None = None) -> Tensor:
     return factories.eye(x._shape[-1] if n is None else n, dtype=x.dtype, device=x.device)
 
 
+def joined(a: Tensor, b: Tensor, dim: int) -> Tensor:
+    """Two blocks of a matrix as one."""
+    from tensorx.ops.joining import cat
+    return cat((a, b), dim)  # type: ignore[no-any-return]
+
+
 def with_diagonal(x: Tensor, d: Tensor) -> Tensor:
     """``x`` with the diagonal ``d``."""
     return x.masked_fill(eye_like(x, x._shape[-1]).real.bool(), 0) + d.diag_embed()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
         raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {na}D and {nb}D")
     if na > 2 and nb <= 2:  # one product with all leading axes joined, instead of a batch of them
         if nb == 1:
-            return mm_(a.reshape(-1, a._shape[-1]), b.unsqueeze(1)).reshape(a._shape[:-1])
+            return mm_(a.reshape(math.prod(a._shape[:-1]), a._shape[-1]), b.unsqueeze(1)).reshape(a._shape[:-1])
         if 0 not in a._shape:
             return mm_(a.reshape(-1, a._shape[-1]), b).reshape((*a._shape[:-1], b._shape[-1]))
     r = mm_(a.unsqueeze(0) if na == 1 else a, b.unsqueeze(1) if nb == 1 else b)

@@ -210,6 +210,8 @@ def _vecdot(x: Tensor, y: Tensor, dim: int) -> Any:
     return ((x.conj() if x.dtype.is_complex else x) * y).sum(dim)
 
 
+linalg_matmul = composite("linalg_matmul(Tensor input, Tensor other) -> Tensor", dtypes="ifc", ulp=64.0, ref=lambda a, b: a @ b,
+                          samples=lambda t: [(t((2, 3)), t((3, 4))), (t((2, 2, 3)), t((3,)))], doc="Another name of matmul.")(lambda a, b: a @ b)
 linalg_diagonal = composite("linalg_diagonal(Tensor A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor", samples=lambda t: [(t((2, 3, 4)),), (t((3, 4)), {"offset": 1})],
                             ref=lambda a, offset=0, dim1=-2, dim2=-1: np.diagonal(a, offset, dim1, dim2),
                             doc="The diagonal of matrices, as a view.")(lambda a, offset, dim1, dim2: a.diagonal(offset, dim1, dim2))
