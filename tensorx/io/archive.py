@@ -114,18 +114,31 @@ class ZipArchive:
 
     def read_into(self, key: str, target: memoryview) -> None:
         """A storage's bytes."""
+        import zlib
+
         record = f"data/{key}"
+        info = self._guard(record, lambda: self.zip.getinfo(self.prefix + record))
+        if info.file_size != len(target):
+            damaged(f"record {record} of {self.label}", f"it should have {len(target)} bytes")
+        if info.compress_type:
+            target[:] = self.read(record)
+            return
+        fp = self._seek(info)  # straight into place: zipfile would copy twice
+        done = 0
+        while done < len(target) and (n := fp.readinto(target[done:])):
+            done += n
+        if done < len(target) or zlib.crc32(target) != info.CRC:
+            damaged(f"record {record} of {self.label}", "bad checksum")
 
-        def fill() -> None:
-            source: Any
-            with self.zip.open(self.prefix + record) as source:
-                done = 0
-                while n := source.readinto(target[done : done + (1 << 24)]):
-                    done += n
-                if done < len(target) or source.read(1):
-                    raise EOFError(f"it should have {len(target)} bytes")
-
-        self._guard(record, fill)
+    def _seek(self, info: Any) -> Any:
+        """The file, at the first byte of a record that is not packed."""
+        fp: Any = self.zip.fp
+        fp.seek(info.header_offset)
+        header = fp.read(30)
+        if len(header) < 30 or header[:4] != LOCAL_HEADER:
+            damaged(self.label, "no header where one should be")
+        fp.seek(info.header_offset + 30 + sum(struct.unpack_from("<2H", header, 26)))
+        return fp
 
     def mapped(self, key: str, nbytes: int) -> Any:
         """A storage's bytes as a private map of the file; None where they are packed or none."""
@@ -134,11 +147,7 @@ class ZipArchive:
             return None
         if info.file_size != nbytes:
             damaged(f"record data/{key} of {self.label}", f"it should have {nbytes} bytes")
-        fp: Any = self.zip.fp
-        fp.seek(info.header_offset)
-        header = fp.read(30)
-        names = struct.unpack_from("<2H", header, 26)
-        return np.memmap(self.label, np.uint8, "c", info.header_offset + 30 + sum(names), (nbytes,))
+        return np.memmap(self.label, np.uint8, "c", self._seek(info).tell(), (nbytes,))
 
 
 # The stream of pickles ------------------------------------------------------------------------------------------------
