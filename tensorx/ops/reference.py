@@ -35,8 +35,8 @@ def device_classes() -> dict[str, Capabilities]:
     """The classes of devices that differ in what they hold: with arithmetic in f64, and without."""
     caps = registry.backend("null").devices()[1].capabilities
     return {
-        "cpu, and devices with fp64": replace(caps, fp64=True),
-        "devices without fp64": replace(caps, fp64=False),
+        "`cpu`; `opencl`, `sycl` and `cuda` devices with fp64": replace(caps, fp64=True),
+        "`opencl` and `sycl` devices without fp64": replace(caps, fp64=False),
     }
 
 
