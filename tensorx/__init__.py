@@ -144,6 +144,7 @@ if _typing.TYPE_CHECKING:
         distributions,
         fft,
         func,
+        fx,
         hub,
         io,
         jit,
@@ -194,6 +195,7 @@ if _typing.TYPE_CHECKING:
         is_deterministic_algorithms_warn_only_enabled,
         is_storage,
         is_warn_always_enabled,
+        set_default_tensor_type,
         set_deterministic_debug_mode,
         set_float32_matmul_precision,
         set_flush_denormal,
@@ -211,13 +213,15 @@ _AUTOCAST = """autocast clear_autocast_cache get_autocast_cpu_dtype get_autocast
 _SETTINGS = """_assert _check _check_index _check_not_implemented _check_type _check_value compiled_with_cxx11_abi
     get_deterministic_debug_mode get_float32_matmul_precision get_num_interop_threads is_storage
     is_deterministic_algorithms_warn_only_enabled is_warn_always_enabled set_deterministic_debug_mode
-    set_float32_matmul_precision set_flush_denormal set_num_interop_threads set_warn_always typename""".split()
+    set_default_tensor_type set_float32_matmul_precision set_flush_denormal set_num_interop_threads set_warn_always
+    typename""".split()
 
 #: Submodules that load when first named: plain tensor programs start without them.
 _LAZY = (
-    *("accelerator", "amp", "backends", "compiler", "cuda", "data", "distributed", "distributions", "fft"),
-    *("func", "hub", "io", "jit", "linalg", "mps", "multiprocessing", "nn", "onnx", "optim", "overrides"),
-    *("profiler", "random", "serialization", "signal", "special", "testing", "utils", "version", "xpu"),
+    *("_dynamo", "_inductor", "accelerator", "amp", "backends", "compiler", "cuda", "data", "distributed"),
+    *("distributions", "fft", "func", "fx", "hub", "io", "jit", "linalg", "mps", "multiprocessing", "nn"),
+    *("onnx", "optim", "overrides", "profiler", "random", "serialization", "signal", "special", "testing"),
+    *("utils", "version", "xpu"),
 )
 #: Names that live in submodules and load with them.
 _LAZY_NAMES = {

@@ -61,6 +61,34 @@ def set_flush_denormal(mode: bool) -> bool:
     return False
 
 
+def set_default_tensor_type(t: Any) -> None:
+    """Set the default dtype (and device, if it names one) to that of an old type (``tensorx.DoubleTensor``, or its
+    name).
+
+    TypeError for a type of integers, AttributeError for a name that is none.
+
+    >>> import tensorx
+    >>> tensorx.set_default_tensor_type("torch.DoubleTensor"); tensorx.get_default_dtype()
+    tensorx.float64
+    >>> tensorx.set_default_tensor_type(tensorx.FloatTensor)
+    """
+    from tensorx.dtypes import set_default_dtype
+    from tensorx.ops import legacy, methods
+
+    if isinstance(t, str):
+        *where, name = t.split(".")
+        device = where[-1] if where and where[-1] not in ("torch", "tensorx") else "cpu"
+        t = legacy.tensor_type(name, device)
+    if not isinstance(t, legacy.TensorType):
+        raise TypeError("invalid type object")
+    dtype: Any = t.dtype
+    if not dtype.is_floating_point:
+        raise TypeError(f"only floating-point types are supported as the default type; got {dtype}")
+    set_default_dtype(dtype)
+    if t.device != "cpu":  # set_default_device stays as it is
+        methods.set_default_device(t.device)
+
+
 def set_warn_always(b: bool) -> None:
     """Set what `is_warn_always_enabled` says."""
     global _warn_always

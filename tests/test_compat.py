@@ -69,6 +69,8 @@ def test_distributed_says_no():
         (lambda: tx.vmap(len, 0), NotImplementedError, "later version"),
         (lambda: tx.hub.load("a/b", "c"), NotImplementedError, "tensorx.load"),
         (lambda: tx.onnx.export(None, None), NotImplementedError, "state_dict"),
+        (lambda: tx.fx.symbolic_trace(len), NotImplementedError, "later version"),
+        (tx.fx.Graph, NotImplementedError, "later version"),
         (tx.utils.tensorboard.SummaryWriter, ImportError, "pip install tensorboardX"),
         (tx.mps.synchronize, RuntimeError, "tensorx devices"),
         (tx.xpu.current_device, RuntimeError, "opencl:intel"),
