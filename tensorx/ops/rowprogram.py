@@ -30,6 +30,12 @@ PREFIX = "row_"
 LONG = 1 << 15  # elements of a row that are worth a launch a reduction, where one work group a row would idle a device
 
 
+def few_and_long(shape: Ints, reduced: Ints, caps: Any) -> bool:
+    """Whether one work group a row would idle most of a device."""
+    length = math.prod(shape[i] for i in reduced)
+    return length >= LONG and math.prod(shape) < length * caps.compute_units
+
+
 def is_row(x: E.Expr) -> bool:
     """Whether a node reduces along the row."""
     return x.op.startswith(PREFIX)
@@ -142,7 +148,7 @@ class RowProgram:
         if self.single:
             self._reduce(runtime, device, ins, values, outs, sizes_k, sizes_r, k[:n], [(a, b) for a, b in zip(k[n:], r, strict=True)])
             return
-        if self.stageable and (len(sizes_r) > 1 or (math.prod(sizes_k) < runtime.capabilities.compute_units and math.prod(sizes_r) >= LONG)):
+        if self.stageable and (len(sizes_r) > 1 or few_and_long(shape, reduced, runtime.capabilities)):
             self.staged.run(ins, values, shape, reduced, device, outs)
             return
         if len(sizes_r) > 1:  # the row is not one axis in memory: gather it into one first
@@ -174,7 +180,7 @@ class RowProgram:
     def _reduce(self, runtime: Any, device: registry.device, ins: Sequence[Tensor], values: Sequence[Any], outs: Sequence[Tensor], kept: Ints, reduced: Ints,
                 out_strides: Sequence[Ints], in_strides: Sequence[tuple[Ints, Ints]]) -> None:
         width = layout.index_width((*kept, *reduced), [(*a, *b) for a, b in in_strides])
-        access = tuple("b" if not any((*a, *b)) else "r" if b[-1] == 1 else "k" if a[-1] == 1 else "s" for a, b in in_strides)
+        access = reduce_access(in_strides)
         key = (device, len(kept), len(reduced), access, width)
         if key not in self.kernels:
             spec = self._reduce_spec(access, len(kept), len(reduced), width)
@@ -261,6 +267,15 @@ class RowProgram:
 def _rows(a: np.ndarray[Any, Any], shape: Ints) -> np.ndarray[Any, Any]:
     """``a`` as rows along its last axis; one value a row stays a view."""
     return a if a.shape == shape and not a.strides[-1] else np.ascontiguousarray(a).reshape(shape)
+
+
+def reduce_access(strides: Sequence[tuple[Ints, Ints]]) -> tuple[str, ...]:
+    """Access classes of a reduce kernel's operands: 'r' dense along the row, 'k' across rows, 's' strided, 'b' one for all.
+
+    An operand that is the same for all rows does not say which way to walk, where another one is dense across them.
+    """
+    across = any(a[-1:] == (1,) and b[-1] != 1 for a, b in strides)
+    return tuple("b" if not any((*a, *b)) else "r" if b[-1] == 1 and (any(a) or not across) else "k" if a[-1:] == (1,) else "s" for a, b in strides)
 
 
 def row_access(kept: Ints, row: Ints | None, is_output: bool) -> str:

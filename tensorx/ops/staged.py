@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from tensorx.ops import expr as E
+from tensorx.ops import layout
 from tensorx.ops.kinds.elementwise import pruned, renumber
 from tensorx.ops.program import Program
-from tensorx.ops.rowprogram import RowProgram, is_row
+from tensorx.ops.rowprogram import RowProgram, few_and_long, is_row
 from tensorx.tensor import Tensor, empty, make
 
 Ints = tuple[int, ...]
@@ -40,6 +41,10 @@ class Staged:
             self.steps.append((*self._reduction(program, node, between, slots, mine, direct), mine, direct))
         self.direct = {i for _, _, _, direct in self.steps for i in direct}
         self.between = [x.dtype for x in between]
+        alone = [i for i, e in enumerate(self.elements) if not e]
+        values, self.row_reads = renumber([*between, *(program.outputs[i] for i in alone)])
+        stores = [*self.between, *(program.stores[i] for i in alone)]
+        self.rows = RowProgram(program.name, values, [program.inputs[i] for i in self.row_reads], stores, program.scalars, [False] * len(values))
         self.maps = [self._map(program, slots, [i for i, e in enumerate(self.elements) if e is wanted and i not in self.direct]) for wanted in (True, False)]
 
     def _between(self, program: RowProgram, order: Sequence[E.Expr], varies: dict[E.Expr, bool]) -> list[E.Expr]:
@@ -80,23 +85,35 @@ class Staged:
 
     def run(self, ins: Sequence[Tensor], values: Sequence[Any], shape: Ints, reduced: Ints, device: Any, outs: Sequence[Tensor]) -> None:
         """Fill ``outs``."""
-        values = [*values, *[math.prod(shape[i] for i in reduced)] * len(self.counts)]
         small = tuple(n for i, n in enumerate(shape) if i not in reduced)
         thin = tuple(1 if i in reduced else n for i, n in enumerate(shape))
-        slots: list[Any] = [*ins, *[None] * len(self.between)]
-        for program, used, mine, direct in self.steps:
-            made = [empty(small, self.between[i], device) for i in mine]
-            program.run([slots[i] for i in used], values, shape, reduced, device, [*made, *(outs[i] for i in direct)])
-            for i, t in zip(mine, made, strict=True):
-                slots[len(ins) + i] = make(t._storage, thin, None, 0, t.dtype)
+        made = [empty(small, d, device) for d in self.between]
+        slots = [*ins, *(make(t._storage, thin, None, 0, t.dtype) for t in made)]
+        at_once = self._one_axis(ins, shape, reduced, device)
+        if at_once:
+            alone = [o for o, e in zip(outs, self.elements, strict=True) if not e]
+            self.rows.run([ins[i] for i in self.row_reads], values, shape, reduced, device, [*made, *alone])
+        values = [*values, *[math.prod(shape[i] for i in reduced)] * len(self.counts)]
+        for program, used, mine, direct in self.steps if not at_once else ():
+            program.run([slots[i] for i in used], values, shape, reduced, device, [*(made[i] for i in mine), *(outs[i] for i in direct)])
         for found, over in zip(self.maps, (shape, small), strict=True):
-            if found is None:
+            if found is None or (at_once and over is small):
                 continue
             step, used, places = found
             operands = [slots[i] for i in used]
             if over is small:
                 operands = [make(t._storage, small, None, 0, t.dtype) for t in operands]
             step.run(operands, values, over, device, [outs[i] for i in places])
+
+
+    def _one_axis(self, ins: Sequence[Tensor], shape: Ints, reduced: Ints, device: Any) -> bool:
+        """Whether one row kernel can find all that is in between: enough rows, each of which is one axis of what they read."""
+        reads = [ins[i] for i in self.row_reads]
+        if len(self.rows.nodes) < 2 or not reads or few_and_long(shape, reduced, device.runtime.capabilities):
+            return False
+        strides = [layout.expanded_strides(t._shape, t._get_strides(), shape) for t in reads]
+        sizes, _ = layout.merge_axes(tuple(shape[i] for i in reduced), tuple(tuple(s[i] for i in reduced) for s in strides), False)
+        return len(sizes) == 1
 
 
 def _varies(order: Sequence[E.Expr]) -> dict[E.Expr, bool]:
