@@ -1,7 +1,7 @@
 """The elementwise family: every output element from the input elements at the same (merged, broadcast) place.
 
-Sizes ``n0..`` (outermost first); strides per operand: none for access ``'b'``, all but the innermost for ``'c'``, all
-for ``'s'``.
+Sizes ``n0..`` (outermost first); strides per operand: none for access ``'b'``, all but the innermost for ``'c'`` and
+for ``'r'`` (an input with one value a row), all for ``'s'``.
 
 Two forms.  *Tasks* (dialect C, CPU-like devices): a task is a tile of the two innermost axes whose rows are vector
 loops; a tile is long where rows are dense, and small enough for the first-level cache where an operand may be
@@ -38,7 +38,7 @@ def sizes(spec: KernelSpec) -> list[str]:
 
 def strides(spec: KernelSpec, operand: Operand) -> list[str]:
     """Names of the operand's stride arguments."""
-    count = {"b": 0, "c": spec.rank - 1, "s": spec.rank}[operand.access]
+    count = {"b": 0, "c": spec.rank - 1, "r": spec.rank - 1, "s": spec.rank}[operand.access]
     return [f"{operand.name}_s{axis}" for axis in range(count)]
 
 

@@ -1,6 +1,7 @@
 <%
     index, rank = spec.index, spec.rank
     each = [o for o in spec.operands if o.access != "b"]
+    per_row = [o for o in spec.inputs if o.access == "r"]
     names = ["c%d" % a for a in range(rank)]
 
     def offset(operand, names):
@@ -24,9 +25,9 @@ ${T.declare(o)}
 % endfor
 ${spec.body}
 </%def>\
-<%def name="element(at, suffix, linear)">\
+<%def name="element(at, suffix, linear, loaded=())">\
 % for o in spec.inputs:
-% if o.access != "b":
+% if o.access != "b" and o not in loaded:
 ${T.load(o, at(o), base=o.name + suffix)}
 % endif
 % endfor
@@ -114,16 +115,19 @@ for (${index} r = top; r < stop; ++r) {
 <%
     place = offset(o, names[:-2] + (["r"] if rank > 1 else []))
     column = "(left + from)" if transposed else "left"
-    step = column if o.access == "c" else f"{column} * {o.name}_s{rank - 1}"
+    step = "0" if o.access == "r" else column if o.access == "c" else f"{column} * {o.name}_s{rank - 1}"
 %>\
-${T.pointer(o, o.name + "_q", step if place == "0" else f"{place} + {step}")}
+${T.pointer(o, o.name + "_q", step if place == "0" else place if step == "0" else f"{place} + {step}")}
+% endfor
+% for o in per_row:
+${T.load(o, "0", base=o.name + "_q")}
 % endfor
 % if spec.uses_index:
 const u64 first = (${"(u64)o * rows + r" if outer else "(u64)r"}) * cols + left${" + from" if transposed else ""};
 % endif
 ${SIMD}
 for (i32 c = 0; c < ${"upto" if transposed else "count"}; ++c) {
-${element(inner, "_q", "first + c")}\
+${element(inner, "_q", "first + c", per_row)}\
 }
 }
 % if transposed:

@@ -116,7 +116,8 @@ class Program:
         operands = (*outs, *ins)
         strides = tuple(layout.expanded_strides(t._shape, t._get_strides(), shape) for t in operands)
         sizes, merged = layout.merge_axes(shape, strides, not self.indexed)
-        access = tuple("c" if sizes == (1,) else layout.access_class(s) for s in merged)
+        n = len(outs)
+        access = tuple("c" if sizes == (1,) else "r" if i >= n and s[-1] == 0 and any(s) else layout.access_class(s) for i, s in enumerate(merged))
         width = layout.index_width(sizes, merged)
         key = (device, len(sizes), access, width)
         found = self.launchers.get(key)
@@ -131,7 +132,7 @@ class Program:
         args += sizes
         for s, a in zip(merged, access, strict=True):
             if a != "b":
-                args += s[:-1] if a == "c" else s
+                args += s[:-1] if a in "cr" else s
         runtime.launch(kernel, geometry(spec, runtime.capabilities, *sizes), args)
 
     def spec(self, access: Sequence[str], rank: int, width: str) -> KernelSpec:
