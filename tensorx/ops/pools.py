@@ -43,8 +43,8 @@ def check_window(name: str, kernel: Ints, stride: Ints, padding: Ints, dilation:
                 raise RuntimeError(f"{name}: argument '{word}' must be greater than zero; got {value}")
         if p < 0:
             raise RuntimeError(f"{name}: argument 'padding' must be non-negative; got {p}")
-        if p > (d * (k - 1) + 1) // 2:
-            raise RuntimeError(f"{name}: pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={d}")
+        if p > k // 2:
+            raise RuntimeError(f"{name}: pad should be at most half of kernel size, but got pad={p} and kernel_size={k}")
 
 
 def check_input(name: str, shape: Ints, rank: int, channels: bool = True) -> None:
@@ -123,6 +123,8 @@ def _max(name: str, rank: int, both: bool) -> Any:
 def _avg(name: str, rank: int) -> Any:
     def pool(x: Tensor, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool, divisor_override: int | None = None) -> Tensor:
         size, kernel, steps, pads, _ = windows(name, x._shape, rank, kernel_size, stride, padding, 1, ceil_mode)
+        if rank == 3 and any(n < k for n, k in zip(x._shape[-3:], kernel, strict=True)):  # PyTorch's rule for volumes alone, padded or not
+            raise RuntimeError(f"{name}: input image of size {list(x._shape[-3:])} smaller than kernel size {list(kernel)}")
         if divisor_override == 0:
             raise RuntimeError(f"{name}: divisor must be not zero")
         return call(avg_pool, (x, size, kernel, steps, pads, count_include_pad, divisor_override))
