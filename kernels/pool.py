@@ -20,7 +20,7 @@ window ``inside`` the input, those of the ``padded`` input, or ``given`` (scalar
 
 Sizes: ``n0 .. ``, ``w0 ..``, ``v0 ..``, then by law for each dimension ``k s p d``, nothing, or ``k t u``.
 
-Maxima: NaN is greatest, of equal values the first wins. Sums add rows of a window first.
+Maxima: NaN is greatest, of equal values the first wins. Sums add pieces of a window's rows first.
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 TEMPLATE = "pool.mako"
 #: Elements of the last axis that one work item of a CPU walks; neighbours of a GPU's group take an element each.
 SPAN = 256
+#: Elements of a row that are summed before they join the sum of the window.
+BLOCK = 512
 #: The arguments of a dimension, law by law.
 LAWS = {"windows": "kspd", "even": "", "listed": "ktu"}
 
@@ -149,8 +151,9 @@ def context(spec: KernelSpec, caps: Capabilities) -> dict[str, Any]:
     """Names that the template uses beside the common ones."""
     acc, x, last = spec.param("acc"), spec.inputs[0], spec.param("space") - 1
     return {
-        "X": indexing, "group": group(caps), "span": span(caps), "how": spec.param("how"), "back": spec.param("back"),
-        "lead": spec.param("lead"), "space": spec.param("space"), "acc": acc, "law": spec.param("law"),
+        "X": indexing, "group": group(caps), "span": span(caps), "block": BLOCK,
+        "how": spec.param("how"), "back": spec.param("back"), "lead": spec.param("lead"),
+        "space": spec.param("space"), "acc": acc, "law": spec.param("law"),
         "lowest": identity("max", acc) if spec.param("how") == "max" else "", "better": better(spec),
         "visited": lambda q, c: visited(spec, q, c), "count": lambda names: count(spec, names),
         "added": lambda into, value: added(acc, into, value), "value": cast("x0", held(x.compute), acc),

@@ -88,11 +88,15 @@ ${acc} sum = 0;
 % for q in range(space - 1):
 ${visit(q)} {
 % endfor
+<% z, stride = space - 1, step[space - 1] %>\
+for (${I} at = a${z}; at < e${z}; at += ${block} * ${stride}) {
 ${acc} row = 0;
-${visit(space - 1)} {
+const ${I} upto = e${z} - at < ${block} * ${stride} ? e${z} : at + ${block} * ${stride};
+for (${I} j${z} = at; j${z} < upto; j${z} += ${stride}) {
 ${each}
 }
 ${added("sum", "row")}
+}
 % for q in range(space - 1):
 }
 % endfor

@@ -127,6 +127,8 @@ def _avg(name: str, rank: int) -> Any:
             raise RuntimeError(f"{name}: input image of size {list(x._shape[-3:])} smaller than kernel size {list(kernel)}")
         if divisor_override == 0:
             raise RuntimeError(f"{name}: divisor must be not zero")
+        if kernel == x._shape[-rank:] and not any(pads) and divisor_override is None and x.dtype.kind > 1:
+            return x.mean(tuple(range(-rank, 0)), keepdim=True)  # one window: a reduction, which many work items share
         return call(avg_pool, (x, size, kernel, steps, pads, count_include_pad, divisor_override))
     return pool
 
@@ -135,7 +137,7 @@ def _adaptive_avg(name: str, rank: int) -> Any:
     def pool(x: Tensor, output_size: Any) -> Tensor:
         size = shares(name, x, rank, output_size, rank == 3)
         if max(size) == 1 and size == (1,) * rank and x.dtype.kind > 1:
-            return x.mean(tuple(range(-rank, 0)), keepdim=True)  # a reduction: many work items share a long window
+            return x.mean(tuple(range(-rank, 0)), keepdim=True)  # as above
         return call(avg_pool, (x, size, (), (), (), False, None))
     return pool
 

@@ -96,4 +96,8 @@ def resized(x: Tensor, size: tuple[int, ...], mode: str, align_corners: bool, sc
         return pick_nearest(x, size, mode, False, scales)
     if x.dtype is not dtypes.uint8:
         return resample(x, size, mode, align_corners, scales)
-    return resample(x.float(), size, mode, align_corners, scales).round().clamp(0, 255).to(x.dtype)
+    for q in reversed(range(len(size))):  # PyTorch's way with images: one dimension after the other, each result rounded
+        if size[q] != n[q]:
+            along = resample(x.float().transpose(q - len(size), -1), (size[q],), mode, align_corners, (scales[q],))
+            x = (along + 0.5).floor().clamp(0, 255).to(x.dtype).transpose(q - len(size), -1)
+    return x.contiguous()

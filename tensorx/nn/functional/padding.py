@@ -35,7 +35,7 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
         raise BadValue(f'Padding mode "{mode}" doesn\'t take in value argument')
     pairs = {input.dim() - 1 - i: (amounts[2 * i], amounts[2 * i + 1]) for i in range(len(amounts) // 2)}
     if mode == "constant":
-        return _pad_constant(input, pairs, 0 if value is None else value)
+        return tx.constant_pad_nd(input, amounts, 0 if value is None else value)
     if len(pairs) not in (1, 2, 3) or input.dim() - len(pairs) not in (1, 2):
         raise NotImplementedError(
             f"pad: mode '{mode}' pads the last 1 to 3 dimensions of (N, C, ..) or (C, ..); got {len(amounts)} amounts "
@@ -46,20 +46,6 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
     for dim, (before, after) in pairs.items():
         input = BORDERS[mode](input, dim, before, after)
     return input
-
-
-def _pad_constant(input: Any, pairs: dict[int, tuple[int, int]], value: float) -> Any:
-    shape = [n + sum(pairs.get(dim, (0, 0))) for dim, n in enumerate(input.shape)]
-    if any(n < 0 for n in shape):
-        raise RuntimeError(f"pad: the amounts {pairs} must leave sizes of at least 0; the result would have {shape}.")
-    out = tx.full(shape, value, dtype=input.dtype, device=input.device)
-    inside = out
-    for dim, (before, after) in pairs.items():
-        first, last = max(-before, 0), input.size(dim) - max(-after, 0)
-        input = input.narrow(dim, first, max(last - first, 0))
-        inside = inside.narrow(dim, max(before, 0), input.size(dim))
-    inside.copy_(input)
-    return out
 
 
 def _room(input: Any, dim: int, before: int, after: int, most: int, bound: str) -> None:

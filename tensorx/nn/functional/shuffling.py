@@ -49,4 +49,4 @@ def native_channel_shuffle(input: Any, groups: int) -> Any:
         >>> tx.nn.functional.native_channel_shuffle(tx.arange(4.0).reshape(1, 4, 1), 2).flatten()
         tensor([0., 2., 1., 3.])
     """
-    return tx.channel_shuffle(input, groups)
+    return tx.native_channel_shuffle(input, groups)

@@ -161,22 +161,22 @@ def _host(plan: Pooling, outs: Sequence[Tensor]) -> None:
         saved = plan.operands[1]._array().reshape(flat.shape) if plan.how == "max" else None
         own = np.arange(math.prod(plan.size)).reshape(plan.size)
         for place, inside in _steps(plan):
-            kept = inside if saved is None else inside & (_taken(plan, saved, place) == own)
-            total += np.where(kept, _taken(plan, flat, place), np.zeros((), work))
+            kept = inside if saved is None else inside & (_taken(plan, saved, place, inside) == own)
+            total += np.where(kept, _taken(plan, flat, place, inside), np.zeros((), work))
         outs[0]._array()[...] = total if plan.back else _divided(plan, total)
 
 
 def _largest(plan: Pooling, flat: Array, shape: Ints) -> tuple[Array, Array]:
     best, at = np.full(shape, _lowest(flat.dtype), flat.dtype), np.zeros(shape, np.int64)
     for i, (place, inside) in enumerate(_steps(plan)):
-        seen = _taken(plan, flat, place)
+        seen = _taken(plan, flat, place, inside)
         better = inside & ((seen > best) | (seen != seen))
-        best, at = np.where(better, seen, best), np.where(better if i else inside, place, at)
+        best, at = np.where(better, seen, best), np.where(better, place, at) if i else np.broadcast_to(place, shape)
     return best, at
 
 
 def _steps(plan: Pooling) -> Iterator[tuple[Array, Array]]:
-    """(place, whether it is in range) of what each element visits, step by step; what is out of range has place 0."""
+    """(place, whether it is in range) of what each element visits, step by step."""
     rank = len(plan.size)
     if plan.starts:
         lead = plan.operands[0]._shape[:-rank]
@@ -185,19 +185,20 @@ def _steps(plan: Pooling) -> Iterator[tuple[Array, Array]]:
     else:
         ranges = [(_along(a, q, rank), _along(e, q, rank), step) for q in range(rank) for a, e, step in [_ranges(plan, q)]]
     strides = [math.prod(plan.visited[q + 1:]) for q in range(rank)]
-    for at in itertools.product(*(range(int(-(-(e - a).max() // step))) for a, e, step in ranges)):
+    for at in itertools.product(*(range(max(1, int(-(-(e - a).max() // step)))) for a, e, step in ranges)):
         place, inside = np.zeros((1,) * rank, np.int64), np.ones((1,) * rank, np.bool_)
         for (a, e, step), i, s in zip(ranges, at, strides, strict=True):
             place, inside = place + (a + i * step) * s, inside & (a + i * step < e)
-        yield np.where(inside, place, 0), inside
+        yield place, inside
 
 
 def _along(values: Array, q: int, rank: int) -> Array:
     return values.reshape([-1 if i == q else 1 for i in range(rank)])
 
 
-def _taken(plan: Pooling, flat: Array, place: Array) -> Array:
+def _taken(plan: Pooling, flat: Array, place: Array, inside: Array) -> Array:
     """Elements of the rows of ``flat`` at row-major places: of each row its own where windows are listed, else of all alike."""
+    place = np.where(inside, place, 0)
     if plan.starts:
         return np.take_along_axis(flat, place.reshape(*flat.shape[:-1], -1), -1).reshape(place.shape)
     return np.take(flat, place, -1)

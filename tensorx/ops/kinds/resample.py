@@ -96,7 +96,13 @@ def _host(plan: Resampling, tables: Sequence[Table], out: Tensor) -> None:
         out._array()[...] = y
 
 
-_placed = Plans()  # tables on devices
+class _Placed(Plans):
+    """Tables on devices: fewer, as they hold memory there."""
+
+    most = 128
+
+
+_placed = _Placed()
 
 
 def _on_device(plan: Resampling, q: int, device: Any, weights: dtypes.dtype) -> tuple[Tensor, Tensor]:

@@ -21,11 +21,14 @@ TX_KERNEL(1, 1, 1) tx_avg_pool(TX_GLOBAL f16 *y0_p, i64 y0_o, TX_GLOBAL const f1
       const i32 e1 = f1 < v1 ? f1 : v1;
       f32 sum = 0;
       for (i32 j0 = a0; j0 < e0; j0 += d0) {
-        f32 row = 0;
-        for (i32 j1 = a1; j1 < e1; j1 += d1) {
-          f32 x0 = TX_LOAD_f16(x0_p, x0_c + j0 * x0_s1 + j1 * x0_s2); row = row + x0;
+        for (i32 at = a1; at < e1; at += 512 * d1) {
+          f32 row = 0;
+          const i32 upto = e1 - at < 512 * d1 ? e1 : at + 512 * d1;
+          for (i32 j1 = at; j1 < upto; j1 += d1) {
+            f32 x0 = TX_LOAD_f16(x0_p, x0_c + j0 * x0_s1 + j1 * x0_s2); row = row + x0;
+          }
+          sum = sum + row;
         }
-        sum = sum + row;
       }
       f32 y0;
       y0 = sum / (f32)((o0 * s0 - p0 + k0 < v0 + p0 ? k0 : v0 + p0 - (o0 * s0 - p0)) * (o1 * s1 - p1 + k1 < v1 + p1 ? k1 : v1 + p1 - (o1 * s1 - p1)));

@@ -16,12 +16,15 @@ TX_KERNEL(256, 1, 1) tx_listed_pool_back(TX_GLOBAL f32 *y0_p, i64 y0_o, TX_GLOBA
       const i32 e0 = t0 > 0 && (o0 + 2) * u0 / t0 + 2 < v0 ? (o0 + 2) * u0 / t0 + 2 : v0;
       const i64 place = (i64)o0;
       f32 sum = 0;
-      f32 row = 0;
-      for (i32 j0 = a0; j0 < e0; j0 += 1) {
-        i64 i0 = TX_LOAD_i64(i0_p, i0_c + j0);
-        if (i0 == place) { f32 x0 = TX_LOAD_f32(x0_p, x0_c + j0); row = row + x0; }
+      for (i32 at = a0; at < e0; at += 512 * 1) {
+        f32 row = 0;
+        const i32 upto = e0 - at < 512 * 1 ? e0 : at + 512 * 1;
+        for (i32 j0 = at; j0 < upto; j0 += 1) {
+          i64 i0 = TX_LOAD_i64(i0_p, i0_c + j0);
+          if (i0 == place) { f32 x0 = TX_LOAD_f32(x0_p, x0_c + j0); row = row + x0; }
+        }
+        sum = sum + row;
       }
-      sum = sum + row;
       f32 y0;
       y0 = sum;
       TX_STORE_f32(y0_p, y0_c + o0, y0);

@@ -22,12 +22,15 @@ TX_KERNEL(256, 1, 1) tx_max_pool_back(TX_GLOBAL f32 *y0_p, i64 y0_o, TX_GLOBAL c
       const i64 place = ((i64)o0) * w1 + o1;
       f32 sum = 0;
       for (i32 j0 = a0; j0 < e0; j0 += 1) {
-        f32 row = 0;
-        for (i32 j1 = a1; j1 < e1; j1 += 1) {
-          i64 i0 = TX_LOAD_i64(i0_p, i0_c + j0 * i0_s1 + j1);
-          if (i0 == place) { f32 x0 = TX_LOAD_f32(x0_p, x0_c + j0 * x0_s1 + j1); row = row + x0; }
+        for (i32 at = a1; at < e1; at += 512 * 1) {
+          f32 row = 0;
+          const i32 upto = e1 - at < 512 * 1 ? e1 : at + 512 * 1;
+          for (i32 j1 = at; j1 < upto; j1 += 1) {
+            i64 i0 = TX_LOAD_i64(i0_p, i0_c + j0 * i0_s1 + j1);
+            if (i0 == place) { f32 x0 = TX_LOAD_f32(x0_p, x0_c + j0 * x0_s1 + j1); row = row + x0; }
+          }
+          sum = sum + row;
         }
-        sum = sum + row;
       }
       f32 y0;
       y0 = sum;
