@@ -364,18 +364,20 @@ def _np_pad(x: Any, pad: Sequence[int], value: Any = 0) -> Any:
 def constant_pad_nd(x: Any, pad: Sequence[int], value: Any) -> Any:
     if len(pad) % 2 or len(pad) // 2 > x.dim():
         raise RuntimeError(f"Length of pad must be even and at most twice the number of dimensions ({x.dim()}); got {len(pad)}")
-    out = x
+    shape = list(x._shape)
     for i, (before, after) in enumerate(zip(pad[::2], pad[1::2], strict=True)):
-        d = out.dim() - 1 - i
-        n = out._shape[d] + min(before, 0) + min(after, 0)
+        d = x.dim() - 1 - i
+        n = shape[d] + min(before, 0) + min(after, 0)
         if n < 0 or n + max(before, 0) + max(after, 0) < 0:
-            raise RuntimeError(f"constant_pad_nd: the padding ({before}, {after}) makes dimension {d} of extent {out._shape[d]} negative")
-        parts = [out.narrow(d, max(-before, 0), n)]
-        for at, width in ((0, before), (len(parts), after)):
-            if width > 0:
-                parts.insert(at if at == 0 else len(parts), out.new_full([width if j == d else m for j, m in enumerate(out._shape)], value))
-        out = cat(tuple(parts), d) if len(parts) > 1 else parts[0]
-    return out.clone() if out._storage is x._storage else out
+            raise RuntimeError(f"constant_pad_nd: the padding ({before}, {after}) makes dimension {d} of extent {n} negative")
+        shape[d] = n + max(before, 0) + max(after, 0)
+        x = x.narrow(d, max(-before, 0), n)
+    out = x.new_full(shape, value)
+    inside = out
+    for i, before in enumerate(pad[::2]):
+        inside = inside.narrow(x.dim() - 1 - i, max(before, 0), x._shape[x.dim() - 1 - i])
+    inside.copy_(x)
+    return out
 
 
 METHODS: dict[str, Any] = {"fill_diagonal_": fill_diagonal_, "sum_to_size": sum_to_size}

@@ -1,12 +1,9 @@
-"""Rows that move elements: between channels and space (pixel_shuffle, channel_shuffle), and into a padded tensor."""
+"""Rows that move elements between channels and space: pixel_shuffle, pixel_unshuffle, channel_shuffle."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from tensorx.ops import factories
 from tensorx.ops.families import composite
 from tensorx.tensor import Tensor
 
@@ -78,30 +75,3 @@ def channel_shuffle(x: Tensor, groups: int) -> Tensor:
 
 native_channel_shuffle = composite("native_channel_shuffle(Tensor input, int groups) -> Tensor", samples=lambda t: [(t((1, 6, 2)), 2)], ref=_ref_groups,
                                    doc="Another name of channel_shuffle.")(lambda x, groups: channel_shuffle(x, groups))
-
-
-def _ref_pad(x: Any, pad: Any, value: Any = 0) -> Any:
-    pairs = [(0, 0)] * (x.ndim - len(pad) // 2) + [(pad[i], pad[i + 1]) for i in range(len(pad) - 2, -2, -2)]
-    x = x[tuple(slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(x.shape, pairs, strict=True))]
-    return np.pad(x, [(max(a, 0), max(b, 0)) for a, b in pairs], constant_values=np.asarray(value).astype(x.dtype))
-
-
-@composite("constant_pad_nd(Tensor input, int[] pad, Scalar value=0) -> Tensor", ref=_ref_pad,
-           samples=lambda t: [(t((2, 3)), (1, 2)), (t((2, 3, 4)), (-1, 2, 1, 0), 2), (t((3,)), (0, -1), 1)],
-           doc="The last dimensions widened with a value or, by negative amounts, cropped; (before, after) of the last dimension come first.")
-def constant_pad_nd(x: Tensor, pad: Any, value: Any) -> Tensor:
-    rank = len(x._shape)
-    if len(pad) % 2 or len(pad) // 2 > rank:
-        raise RuntimeError(f"constant_pad_nd: argument 'pad' must hold pairs for at most {rank} dimensions; got {tuple(pad)}")
-    pairs = {rank - 1 - i: (pad[2 * i], pad[2 * i + 1]) for i in range(len(pad) // 2)}
-    shape = [n + sum(pairs.get(dim, (0, 0))) for dim, n in enumerate(x._shape)]
-    if any(n < 0 for n in shape):
-        raise RuntimeError(f"constant_pad_nd: argument 'pad' must leave sizes of at least 0; got {tuple(pad)} for shape {x._shape}")
-    out = factories.full(shape, value, dtype=x.dtype, device=x.device)
-    inside = out
-    for dim, (before, after) in pairs.items():
-        first, last = max(-before, 0), x._shape[dim] - max(-after, 0)
-        x = x.narrow(dim, first, max(last - first, 0))
-        inside = inside.narrow(dim, max(before, 0), x._shape[dim])
-    inside.copy_(x)
-    return out
