@@ -99,14 +99,20 @@ def is_neg(input: Tensor) -> bool:
     return False
 
 
+def _real(name: str, x: Any) -> Any:
+    if x.dtype.is_complex:
+        raise RuntimeError(f"{name} is not supported for complex tensors.")
+    return x
+
+
 @composite("deg2rad(Tensor self) -> Tensor", ref=lambda x: np.deg2rad(x * 1.0), dtypes="bif", samples=lambda t: [(t((3, 4)),)], doc="Degrees as radians.")
 def deg2rad(x: Any) -> Any:
-    return x * (math.pi / 180)
+    return _real("deg2rad", x) * (math.pi / 180)
 
 
 @composite("rad2deg(Tensor self) -> Tensor", ref=lambda x: np.rad2deg(x * 1.0), dtypes="bif", samples=lambda t: [(t((3, 4)),)], doc="Radians as degrees.")
 def rad2deg(x: Any) -> Any:
-    return x * (180 / math.pi)
+    return _real("rad2deg", x) * (180 / math.pi)
 
 
 METHODS: dict[str, Any] = {"mH": property(matrix_adjoint), "H": property(hermitian), "is_conj": is_conj, "is_neg": is_neg}

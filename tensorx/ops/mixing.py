@@ -110,10 +110,10 @@ _no_more = elementwise("_no_more(Tensor self, Tensor other) -> Tensor", lambda a
                        lambda g, out, a, b: (E.where(a > b, 0.0, g), E.where(a > b, g, 0.0)), ref=np.minimum, dtypes="if",
                        doc="The smaller value; a tie's gradient goes to self.")
 clamp_min = elementwise("clamp_min(Tensor self, Tensor min) -> Tensor", lambda x, low: E.max(x, low),
-                        lambda g, out, x, low: (E.where(x >= low, g, 0.0), E.where(x < low, g, 0.0)), ref=np.maximum, dtypes="if", special=POINTS,
+                        lambda g, out, x, low: (E.where(x >= low, g, 0.0), E.where(x < low, g, 0.0)), ref=np.maximum, dtypes="bif", special=POINTS,
                         doc="Values not below min; NaN stays.")
 clamp_max = elementwise("clamp_max(Tensor self, Tensor max) -> Tensor", lambda x, high: E.min(x, high),
-                        lambda g, out, x, high: (E.where(x <= high, g, 0.0), E.where(x > high, g, 0.0)), ref=np.minimum, dtypes="if", special=POINTS,
+                        lambda g, out, x, high: (E.where(x <= high, g, 0.0), E.where(x > high, g, 0.0)), ref=np.minimum, dtypes="bif", special=POINTS,
                         doc="Values not above max; NaN stays.")
 clip = composite("clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", WRITING, ref=lambda x, min=None, max=None: np.clip(x, min, max), dtypes="if",
                  samples=lambda t: [(t((3, 4)), 0, 2)], doc="Another name of clamp.")(lambda x, min, max: clamp(x, min, max))

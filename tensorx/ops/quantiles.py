@@ -137,9 +137,15 @@ def _np_nanmedian(x: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     return (np.moveaxis(values, -1, dim), np.moveaxis(at, -1, dim)) if keepdim else (values[..., 0], at[..., 0])
 
 
+def _ordered_kinds(name: str, x: Any) -> None:
+    if x.dtype.kind not in (dtypes.INT, dtypes.FLOAT):
+        raise NotImplementedError(f'"{name}" not implemented for \'{x.dtype.name}\'')
+
+
 @composite("nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", dtypes="if", ref=_np_nanmedian,
            samples=lambda t: [(t((3, 5)), 0), (t((3, 4)), 1, True)], doc="The lower of the middle values that are not NaN along dim, and where it is.")
 def nanmedian_dim(x: Any, dim: int, keepdim: bool) -> Any:
+    _ordered_kinds("nanmedian", x)
     if not x.dim():
         return x.clone(), x.new_zeros((), dtype=dtypes.int64)
     d = normalize_dim(dim, x.dim(), "nanmedian")
@@ -232,6 +238,8 @@ def renorm(x: Any, p: Any, dim: int, maxnorm: Any) -> Any:
     from tensorx.ops.statistics import vector_norm
     if x.dim() < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {x.dim()} dimensions")
+    if x.dtype.kind < dtypes.FLOAT:
+        raise RuntimeError(f"renorm: argument 'self' must be floating-point or complex; got {x.dtype.name}")
     if p <= 0 or maxnorm < 0:
         raise RuntimeError("renorm: non-positive norm not supported" if p <= 0 else f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
     d = normalize_dim(dim, x.dim(), "renorm")

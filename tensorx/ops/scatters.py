@@ -36,12 +36,13 @@ def _product_vjp(g: Tensor, self: Tensor, dim: int, index: Tensor, src: Tensor) 
     """Every factor's cotangent is the product of the others: out / factor, and where a factor is 0 the product without it."""
     x, shape, src = self, src._shape, _to_shape(src, index._shape)
     zeros = src == 0
-    many = scatter_add((x == 0).to(x.dtype), dim, index, zeros.to(x.dtype))  # zero factors of each result
+    many = scatter_add((x == 0).long(), dim, index, zeros.long())  # zero factors of each result
     rest = product(x.masked_fill(x == 0, 1), dim, index, src.masked_fill(zeros, 1))  # the product of all others
     alone, none = many == 1, many == 0
-    whole, others = (g * rest).masked_fill(~none, 0), (g * rest).masked_fill(~alone, 0)
-    to_self = others.where(x == 0, whole / x.masked_fill(x == 0, 1))
-    to_src = gather(others, dim, index).where(zeros, gather(whole, dim, index) / src.masked_fill(zeros, 1))
+    share = g * rest.conj()
+    whole, others = share.masked_fill(~none, 0), share.masked_fill(~alone, 0)
+    to_self = others.where(x == 0, whole / x.masked_fill(x == 0, 1).conj())
+    to_src = gather(others, dim, index).where(zeros, gather(whole, dim, index) / src.masked_fill(zeros, 1).conj())
     return to_self, None, _widened(to_src, shape)
 
 
@@ -74,7 +75,7 @@ def _calls(*reductions: str) -> Any:
 
 
 product = putting("_scatter_prod(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", _scatter("scatter_reduce", "mul"), _product_vjp,
-                  ref=lambda x, dim, index, src: _np_combine(x, dim, index, src, "prod"), samples=lambda t: [(t((3, 4)), 0, t.index((5, 2), 3), t((5, 4)))], dtypes="bif", ulp=8,
+                  ref=lambda x, dim, index, src: _np_combine(x, dim, index, src, "prod"), samples=lambda t: [(t((3, 4)), 0, t.index((5, 2), 3), t((5, 4)))], dtypes="bifc", ulp=8,
                   doc="self multiplied by values at indices along dim.")
 extreme = putting("_scatter_extreme(Tensor self, int dim, Tensor index, Tensor src, bool largest) -> Tensor",
                   lambda x, dim, index, src, largest: _scatter("scatter_reduce", "max" if largest else "min")(x, dim, index, src), _extreme_vjp, dtypes="bif",
