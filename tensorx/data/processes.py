@@ -6,6 +6,7 @@ import contextlib
 import multiprocessing
 import os
 import shutil
+import signal
 import time
 import warnings
 import weakref
@@ -37,7 +38,7 @@ class WorkerIterator:
             mine, theirs = context.Pipe()
             others = [*self.pipes, mine] if forks else []
             process = context.Process(target=worker.run, args=(job, number, theirs, others), daemon=True)
-            with warnings.catch_warnings():
+            with _interrupts_held(), warnings.catch_warnings():
                 # Python warns of threads at a fork: the library's locks are made for it (see `tensorx.locks`).
                 warnings.filterwarnings("ignore", ".*multi-threaded.*fork", DeprecationWarning)
                 process.start()
@@ -155,6 +156,19 @@ class WorkerIterator:
         self.indices, self.sent, self.given = iter(()), 0, 0
         self.loader.forget(self)
         self._ended()
+
+
+@contextlib.contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Ctrl-C waits while a worker starts: it ignores that, but not from its first moment."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _end(workers: list[Any], pipes: list[Any], folder: str, owner: int) -> None:

@@ -128,6 +128,8 @@ def _run(job: Job, number: int, pipe: Any, others: list[Any]) -> None:
     """
     global _info
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the parent, too, which ends the workers
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     for other in others:  # a forked child has the parent's ends of the other pipes
         other.close()
     seed = job.seed + number

@@ -19,7 +19,7 @@ import pytest
 
 import tensorx as tx
 from tensorx import nn
-from tensorx.data import DataLoader, Dataset, IterableDataset, get_worker_info, transport
+from tensorx.data import DataLoader, Dataset, IterableDataset, get_worker_info, processes, transport
 
 FOLDER = transport.SHARED if os.access(transport.SHARED, os.W_OK) else "/tmp"
 
@@ -250,7 +250,9 @@ def test_a_worker_that_ends():
         list(DataLoader(Calls(lambda i: os._exit(3)), num_workers=1))
 
 
-def test_timeout():
+def test_timeout(monkeypatch):
+    monkeypatch.setattr(processes, "PATIENCE", 0.1)
+
     def slow(i):
         time.sleep(i * 30)
         return i
@@ -286,6 +288,7 @@ def test_device_tensors_are_for_the_parent(device):
     assert (batch.to(device) + 1).tolist() == [1, 2]
 
 
+@pytest.mark.slow
 def test_interrupt():
     code = """
         import os, signal, threading, time
@@ -310,6 +313,7 @@ def test_interrupt():
     assert (done.returncode, done.stdout, done.stderr) == (0, "interrupted\n", "")
 
 
+@pytest.mark.slow
 def test_a_parent_that_is_killed_leaves_nothing():
     code = """
         import os, signal
@@ -375,6 +379,7 @@ def test_two_epochs_at_a_time():
     assert [(a.item(), b.item()) for a, b in zip(loader, loader)] == [(i, i) for i in range(4)]
 
 
+@pytest.mark.slow
 def test_order_of_arrival():
     def slow(i):
         time.sleep(1.0 if i == 0 else 0)
