@@ -48,6 +48,7 @@ ELEMENTWISE = [
         "b8 t1 = x0 < x1; y0 = t1; y1 = tx_where_f32(t1, x0, x1);",
     ),
     flat("tx_add_2s", [op("y0")], [op("x0"), op("x1", "f32", "s")], "y0 = x0 + x1;", rank=2, index="i32"),
+    flat("tx_add_2r", [op("y0")], [op("x0"), op("x1", "f32", "r")], "y0 = x0 + x1;", rank=2, index="i32"),
     flat(
         "tx_index_3c", [op("y0", "i64")], [op("x0", "i32")], "y0 = (i64)idx + x0;", rank=3, index="i32", uses_index=True
     ),
@@ -178,7 +179,7 @@ WINDOWS = [
 ]
 #: Those whose sources are kept.
 GOLDEN = [
-    *ELEMENTWISE[:7],
+    *ELEMENTWISE[:8],
     MEAN,
     reduce.partial(MEAN),
     COLUMNS,
