@@ -51,8 +51,8 @@ from tensorx.formats import (
 )
 from tensorx.formatting import get_printoptions, printoptions, set_printoptions
 from tensorx.limits import finfo, iinfo
-from tensorx.ops.contractions import chain_matmul, einsum
 from tensorx.ops.activations import celu_, rrelu, rrelu_
+from tensorx.ops.contractions import chain_matmul, einsum
 from tensorx.ops.copies import conj, is_conj, is_neg
 from tensorx.ops.determinism import are_deterministic_algorithms_enabled, deterministic, use_deterministic_algorithms
 from tensorx.ops.differences import gradient

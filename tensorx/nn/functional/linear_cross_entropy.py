@@ -86,7 +86,8 @@ class _Chunked(tx.autograd.Function):
         """By the input, the linear weight and bias."""
         input, linear_weight, bias, target, weight = ctx.saved_tensors
         needs = ctx.needs_input_grad[:3]
-        by_input, sums = [], [None, None]
+        by_input: list[Any] = []
+        sums: list[Any] = [None, None]
         for x, t, part in zip(input.split(ctx.rows), target.split(ctx.rows), g.split(ctx.rows)):
             with tx.enable_grad():
                 leaves = [
