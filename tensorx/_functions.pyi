@@ -145,25 +145,6 @@ class _triangular_solve_results(NamedTuple):
     solution: Tensor
     cloned_coefficient: Tensor
 
-class _linalg_lu_factor_ex_results(NamedTuple):
-    LU: Tensor
-    pivots: Tensor
-    info: Tensor
-
-class _linalg_lu_factor_results(NamedTuple):
-    LU: Tensor
-    pivots: Tensor
-
-class _lu_unpack_results(NamedTuple):
-    P: Tensor
-    L: Tensor
-    U: Tensor
-
-class _linalg_lu_results(NamedTuple):
-    P: Tensor
-    L: Tensor
-    U: Tensor
-
 class _linalg_qr_results(NamedTuple):
     Q: Tensor
     R: Tensor
@@ -207,6 +188,25 @@ class _native_group_norm_results(NamedTuple):
 class __nll_results(NamedTuple):
     loss: Tensor
     scale: Tensor
+
+class _linalg_lu_factor_ex_results(NamedTuple):
+    LU: Tensor
+    pivots: Tensor
+    info: Tensor
+
+class _linalg_lu_factor_results(NamedTuple):
+    LU: Tensor
+    pivots: Tensor
+
+class _lu_unpack_results(NamedTuple):
+    P: Tensor
+    L: Tensor
+    U: Tensor
+
+class _linalg_lu_results(NamedTuple):
+    P: Tensor
+    L: Tensor
+    U: Tensor
 
 class _linalg_lstsq_results(NamedTuple):
     solution: Tensor
@@ -493,7 +493,7 @@ def broadcast_to(self: Tensor, *size: _int) -> Tensor:
 def bucketize(self: Tensor, boundaries: Tensor, *, out_int32: _bool = False, right: _bool = False, out: Tensor | None = None) -> Tensor:
     """Which of the buckets between sorted boundaries every value falls into."""
 @overload
-def bucketize(self: _Number, boundaries: Tensor, *, out_int32: _bool = False, right: _bool = False, out: Tensor | None = None) -> Tensor:
+def bucketize(input: _Number, boundaries: Tensor, *, out_int32: _bool = False, right: _bool = False, out: Tensor | None = None) -> Tensor:
     """Which of the buckets between sorted boundaries a number falls into."""
 def cat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """Tensors joined along a dimension."""
@@ -549,8 +549,6 @@ def clip_(self: Tensor, min: Tensor | None = None, max: Tensor | None = None) ->
     """Values limited by tensors, elementwise."""
 def clone(self: Tensor, *, memory_format: Any = None, out: Tensor | None = None) -> Tensor:
     """A copy."""
-def clone_(self: Tensor, *, memory_format: Any = None) -> Tensor:
-    """A copy."""
 def col2im(input: Tensor, output_size: _int | Sequence[_int], kernel_size: _int | Sequence[_int], dilation: _int | Sequence[_int] = 1, padding: _int | Sequence[_int] = 0, stride: _int | Sequence[_int] = 1, *, out: Tensor | None = None) -> Tensor:
     """Images of which each element is the sum of what columns (N, C * kernel elements, windows) hold of it."""
 def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
@@ -567,6 +565,8 @@ def conj_physical(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Complex conjugate."""
 def conj_physical_(self: Tensor) -> Tensor:
     """Complex conjugate."""
+def constant_pad_nd(self: Tensor, pad: _int | Sequence[_int], value: _Number = 0, *, out: Tensor | None = None) -> Tensor:
+    """The last dimensions widened by a number, or cropped where the amount is negative."""
 @overload
 def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _int | Sequence[_int] = 1, padding: _int | Sequence[_int] = 0, dilation: _int | Sequence[_int] = 1, groups: _int = 1, *, out: Tensor | None = None) -> Tensor:
     """1-d convolution (cross-correlation)."""
@@ -1186,6 +1186,8 @@ def narrow_copy(self: Tensor, dim: _int, start: _int, length: _int, *, out: Tens
     """A range of a dimension by start and length; a copy."""
 def native_batch_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor | None, running_var: Tensor | None, training: _bool, momentum: _float, eps: _float, *, out: tuple[Tensor, Tensor, Tensor] | None = None) -> _native_batch_norm_results:
     """batch_norm, with the statistics that it used in training."""
+def native_channel_shuffle(input: Tensor, groups: _int, *, out: Tensor | None = None) -> Tensor:
+    """Another name of channel_shuffle."""
 def native_group_norm(input: Tensor, weight: Tensor | None, bias: Tensor | None, N: _int, C: _int, HxW: _int, group: _int, eps: _float, *, out: tuple[Tensor, Tensor, Tensor] | None = None) -> _native_group_norm_results:
     """group_norm, with the statistics of the groups."""
 def native_layer_norm(input: Tensor, normalized_shape: _int | Sequence[_int], weight: Tensor | None, bias: Tensor | None, eps: _float, *, out: tuple[Tensor, Tensor, Tensor] | None = None) -> _native_layer_norm_results:
@@ -1250,7 +1252,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: _int, *, out: Tensor | None
     """(.., C, H * r, W * r) as (.., C * r * r, H, W): the inverse of pixel_shuffle."""
 def polar(abs: Tensor | _Number, angle: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """Complex numbers with these magnitudes and angles."""
-def polygamma(n: _int, self: Tensor, *, out: Tensor | None = None) -> Tensor:
+def polygamma(n: _int, self: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """The n-th derivative of digamma."""
 def positive(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """self."""
@@ -1685,7 +1687,7 @@ def vsplit(self: Tensor, *indices: _int) -> tuple[Tensor, ...]:
 def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Tensors (vectors as rows) joined along the first dimension."""
 @overload
-def where(condition: Tensor | _Number, self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
+def where(condition: Tensor | _Number, self: Tensor | _Number, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """self where condition is true, else other."""
 @overload
 def where(condition: Tensor) -> tuple[Tensor, ...]:

@@ -122,25 +122,6 @@ class _triangular_solve_results(NamedTuple):
     solution: Tensor
     cloned_coefficient: Tensor
 
-class _linalg_lu_factor_ex_results(NamedTuple):
-    LU: Tensor
-    pivots: Tensor
-    info: Tensor
-
-class _linalg_lu_factor_results(NamedTuple):
-    LU: Tensor
-    pivots: Tensor
-
-class _lu_unpack_results(NamedTuple):
-    P: Tensor
-    L: Tensor
-    U: Tensor
-
-class _linalg_lu_results(NamedTuple):
-    P: Tensor
-    L: Tensor
-    U: Tensor
-
 class _linalg_qr_results(NamedTuple):
     Q: Tensor
     R: Tensor
@@ -184,6 +165,25 @@ class _native_group_norm_results(NamedTuple):
 class __nll_results(NamedTuple):
     loss: Tensor
     scale: Tensor
+
+class _linalg_lu_factor_ex_results(NamedTuple):
+    LU: Tensor
+    pivots: Tensor
+    info: Tensor
+
+class _linalg_lu_factor_results(NamedTuple):
+    LU: Tensor
+    pivots: Tensor
+
+class _lu_unpack_results(NamedTuple):
+    P: Tensor
+    L: Tensor
+    U: Tensor
+
+class _linalg_lu_results(NamedTuple):
+    P: Tensor
+    L: Tensor
+    U: Tensor
 
 class _linalg_lstsq_results(NamedTuple):
     solution: Tensor
@@ -320,6 +320,8 @@ def lu_factor_ex(A: Tensor, *, pivot: _bool = True, check_errors: _bool = False,
     """The factors of A = P L U in one matrix, and the row interchanges; info is positive for a singular U."""
 def lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: _bool = True, adjoint: _bool = False, out: Tensor | None = None) -> Tensor:
     """The solution X of A X = B (A^H X = B if adjoint), from what lu_factor gives."""
+def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Another name of matmul."""
 def matrix_exp(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Another name of matrix_exp."""
 def matrix_norm(A: Tensor, ord: Any = 'fro', dim: _int | Sequence[_int] = (-2, -1), keepdim: _bool = False, *, dtype: DType | type | None = None, out: Tensor | None = None) -> Tensor:

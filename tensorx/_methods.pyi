@@ -122,25 +122,6 @@ class _triangular_solve_results(NamedTuple):
     solution: Tensor
     cloned_coefficient: Tensor
 
-class _linalg_lu_factor_ex_results(NamedTuple):
-    LU: Tensor
-    pivots: Tensor
-    info: Tensor
-
-class _linalg_lu_factor_results(NamedTuple):
-    LU: Tensor
-    pivots: Tensor
-
-class _lu_unpack_results(NamedTuple):
-    P: Tensor
-    L: Tensor
-    U: Tensor
-
-class _linalg_lu_results(NamedTuple):
-    P: Tensor
-    L: Tensor
-    U: Tensor
-
 class _linalg_qr_results(NamedTuple):
     Q: Tensor
     R: Tensor
@@ -184,6 +165,25 @@ class _native_group_norm_results(NamedTuple):
 class __nll_results(NamedTuple):
     loss: Tensor
     scale: Tensor
+
+class _linalg_lu_factor_ex_results(NamedTuple):
+    LU: Tensor
+    pivots: Tensor
+    info: Tensor
+
+class _linalg_lu_factor_results(NamedTuple):
+    LU: Tensor
+    pivots: Tensor
+
+class _lu_unpack_results(NamedTuple):
+    P: Tensor
+    L: Tensor
+    U: Tensor
+
+class _linalg_lu_results(NamedTuple):
+    P: Tensor
+    L: Tensor
+    U: Tensor
 
 class _linalg_lstsq_results(NamedTuple):
     solution: Tensor
@@ -445,12 +445,8 @@ class TensorMethods:
     @overload
     def broadcast_to(self, *size: _int) -> Tensor:
         """Another name of expand."""
-    @overload
     def bucketize(self, boundaries: Tensor, *, out_int32: _bool = False, right: _bool = False, out: Tensor | None = None) -> Tensor:
         """Which of the buckets between sorted boundaries every value falls into."""
-    @overload
-    def bucketize(self, boundaries: Tensor, *, out_int32: _bool = False, right: _bool = False, out: Tensor | None = None) -> Tensor:
-        """Which of the buckets between sorted boundaries a number falls into."""
     def ceil(self, *, out: Tensor | None = None) -> Tensor:
         """Rounded up."""
     def ceil_(self) -> Tensor:
@@ -497,14 +493,14 @@ class TensorMethods:
     @overload
     def clip_(self, min: Tensor | None = None, max: Tensor | None = None) -> Tensor:
         """Values limited by tensors, elementwise."""
-    def clone_(self, *, memory_format: Any = None) -> Tensor:
-        """A copy."""
     def combinations(self, r: _int = 2, with_replacement: _bool = False, *, out: Tensor | None = None) -> Tensor:
         """All choices of r elements of a vector, in order, as rows."""
     def conj_physical(self, *, out: Tensor | None = None) -> Tensor:
         """Complex conjugate."""
     def conj_physical_(self) -> Tensor:
         """Complex conjugate."""
+    def constant_pad_nd(self, pad: _int | Sequence[_int], value: _Number = 0, *, out: Tensor | None = None) -> Tensor:
+        """The last dimensions widened by a number, or cropped where the amount is negative."""
     def conv_tbc(self, weight: Tensor, bias: Tensor, pad: _int = 0, *, out: Tensor | None = None) -> Tensor:
         """1-d convolution of a (time, batch, channel) sequence with a (kernel, in, out) weight."""
     def copy(self, src: Tensor | _Number, non_blocking: _bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -1571,6 +1567,8 @@ class TensorMethods:
     def data(self, value: Tensor) -> None: ...
     def dense_dim(self, *args: Any, **kwargs: Any) -> Any:
         """RuntimeError: only sparse tensors have dense_dim, and there are none."""
+    def dequantize(self, *args: Any) -> Tensor:
+        """RuntimeError: there are no quantised tensors. A float tensor comes back as float32, as in PyTorch."""
     def detach(self) -> Tensor:
         """The same memory (and version counter) outside of the graph."""
     def detach_(self) -> Tensor:
@@ -1605,6 +1603,8 @@ class TensorMethods:
         """RuntimeError: only sparse tensors have is_coalesced, and there are none."""
     def is_conj(self) -> _bool:
         """Whether a conjugation is pending: never, tensors are conjugated at once."""
+    @property
+    def is_mps(self) -> Tensor: ...
     def is_neg(self) -> _bool:
         """Whether a sign is pending: never."""
     def is_nonzero(self) -> _bool:
@@ -1613,10 +1613,16 @@ class TensorMethods:
         """Whether the memory is pinned: never."""
     def is_same_size(self, other: Tensor) -> _bool:
         """Whether two tensors have one shape."""
+    def is_shared(self) -> _bool:
+        """Whether the memory is shared with other processes: never."""
+    @property
+    def is_xpu(self) -> Tensor: ...
     def log_normal_(self, mean: _float = 1, std: _float = 2, *, generator: Generator | None = None) -> Tensor:
         """Numbers whose logarithm has this mean and standard deviation, in place."""
     def long(self, memory_format: Any = None) -> Tensor:
         """The tensor in dtype int64."""
+    def lu(self, pivot=True, get_infos=False):
+        ...
     @property
     def mH(self) -> Tensor: ...
     @property
@@ -1669,6 +1675,8 @@ class TensorMethods:
         """RuntimeError: only sparse tensors have row_indices, and there are none."""
     def set_(self, source: Any = None, storage_offset: _int = 0, size: Any = None, stride: Any = None) -> Tensor:
         """Look into another tensor's storage."""
+    def share_memory_(self) -> Tensor:
+        """NotImplementedError: storages are not moved into memory shared with other processes."""
     def short(self, memory_format: Any = None) -> Tensor:
         """The tensor in dtype int16."""
     def sparse_dim(self, *args: Any, **kwargs: Any) -> Any:

@@ -122,25 +122,6 @@ class _triangular_solve_results(NamedTuple):
     solution: Tensor
     cloned_coefficient: Tensor
 
-class _linalg_lu_factor_ex_results(NamedTuple):
-    LU: Tensor
-    pivots: Tensor
-    info: Tensor
-
-class _linalg_lu_factor_results(NamedTuple):
-    LU: Tensor
-    pivots: Tensor
-
-class _lu_unpack_results(NamedTuple):
-    P: Tensor
-    L: Tensor
-    U: Tensor
-
-class _linalg_lu_results(NamedTuple):
-    P: Tensor
-    L: Tensor
-    U: Tensor
-
 class _linalg_qr_results(NamedTuple):
     Q: Tensor
     R: Tensor
@@ -184,6 +165,25 @@ class _native_group_norm_results(NamedTuple):
 class __nll_results(NamedTuple):
     loss: Tensor
     scale: Tensor
+
+class _linalg_lu_factor_ex_results(NamedTuple):
+    LU: Tensor
+    pivots: Tensor
+    info: Tensor
+
+class _linalg_lu_factor_results(NamedTuple):
+    LU: Tensor
+    pivots: Tensor
+
+class _lu_unpack_results(NamedTuple):
+    P: Tensor
+    L: Tensor
+    U: Tensor
+
+class _linalg_lu_results(NamedTuple):
+    P: Tensor
+    L: Tensor
+    U: Tensor
 
 class _linalg_lstsq_results(NamedTuple):
     solution: Tensor
