@@ -149,7 +149,7 @@ def _sgn(x: Any) -> Any:
     if x.dtype.kind != COMPLEX:
         return sign.body(x)
     size = E.abs(x)
-    unit = E.where(E.eq(size, 0), 0.0, 1 / size)
+    unit = E.where(E.eq(size, 0), 0.0, 1 / E.where(E.eq(size, 0), 1.0, size))
     return E.complex(E.real(x) * unit, E.imag(x) * unit)
 
 
@@ -158,7 +158,7 @@ def _sgn_vjp(g: Any, out: Any, x: Any) -> Any:
     if x.dtype.kind != COMPLEX:
         return zero(g)
     size = E.abs(x)
-    unit = E.where(E.eq(size, 0), 0.0, 1 / size)
+    unit = E.where(E.eq(size, 0), 0.0, 1 / E.where(E.eq(size, 0), 1.0, size))
     along = E.real(g) * E.real(out) + E.imag(g) * E.imag(out)
     return E.complex((E.real(g) - along * E.real(out)) * unit, (E.imag(g) - along * E.imag(out)) * unit)
 

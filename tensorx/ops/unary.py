@@ -32,7 +32,7 @@ sign = elementwise("sign(Tensor self) -> Tensor", lambda x: x if x.dtype.code ==
 
 def _abs_vjp(g, out, x):
     if x.dtype.is_complex:
-        unit = E.where(E.eq(out, 0), 0.0, g / out)
+        unit = E.where(E.eq(out, 0), 0.0, g / E.where(E.eq(out, 0), 1.0, out))  # the divisor is not 0 where the rule is differentiated either
         return E.complex(unit * E.real(x), unit * E.imag(x))
     return g * E.sign(x)
 
