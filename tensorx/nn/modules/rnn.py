@@ -137,29 +137,51 @@ class RNNBase(Module):
         if dim not in (2, 3):
             raise ValueError(f"{type(self).__name__}: Expected input to be 2D or 3D, got {dim}D instead")
 
-    def _check_input(self, input: Any) -> None:
-        weight = getattr(self, self._flat_weights_names[0])
+    def check_input(self, input: Any, batch_sizes: Any) -> None:
+        """Raise for an input (of a packed sequence, where ``batch_sizes`` is not None) that does not fit."""
+        weight, want = getattr(self, self._flat_weights_names[0]), 3 if batch_sizes is None else 2
         if input.dtype != weight.dtype and not tx.is_autocast_enabled(input.device.type):
             raise ValueError(
                 f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). "
                 f"Convert input: input.to({weight.dtype}), or convert model: model.to({input.dtype})"
             )
+        if input.dim() != want:
+            raise RuntimeError(f"input must have {want} dimensions, got {input.dim()}")
         if input.shape[-1] != self.input_size:
             raise RuntimeError(
                 f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.shape[-1]}"
             )
 
-    def _states(self, hx: tuple[Any, ...] | None, batch: int, batched: bool, like: Any, order: Any) -> tuple[Any, ...]:
-        """The initial states (layers * directions, batch, size), checked, in the order of a packed batch."""
-        many = self.num_layers * self._directions
-        if hx is None:
-            return tuple(tx.zeros(many, batch, n, dtype=like.dtype, device=like.device) for n in self._sizes())
-        hx = hx if batched else tuple(h.unsqueeze(1) for h in hx)
-        for i, (h, n) in enumerate(zip(hx, self._sizes(), strict=True)):
-            if tuple(h.shape) != (many, batch, n):
-                which = f"hidden[{i}]" if len(hx) > 1 else "hidden"
-                raise RuntimeError(f"Expected {which} size {(many, batch, n)}, got {list(h.shape)}")
-        return hx if order is None else tuple(h.index_select(1, order) for h in hx)
+    def _expected(self, input: Any, batch_sizes: Any, size: int) -> tuple[int, int, int]:
+        batch = input.shape[0 if self.batch_first else 1] if batch_sizes is None else int(batch_sizes[0])
+        return (self.num_layers * self._directions, batch, size)
+
+    def get_expected_hidden_size(self, input: Any, batch_sizes: Any) -> tuple[int, int, int]:
+        """The shape of h for this (batched or packed) input."""
+        return self._expected(input, batch_sizes, self.proj_size or self.hidden_size)
+
+    def check_hidden_size(
+        self, hx: Any, expected_hidden_size: tuple[int, ...], msg: str = "Expected hidden size {}, got {}"
+    ) -> None:
+        """RuntimeError unless ``hx`` has this shape."""
+        if tuple(hx.shape) != tuple(expected_hidden_size):
+            raise RuntimeError(msg.format(expected_hidden_size, list(hx.shape)))
+
+    def check_forward_args(self, input: Any, hidden: Any, batch_sizes: Any) -> None:
+        """Raise for an input and states that do not fit."""
+        self.check_input(input, batch_sizes)
+        hidden = hidden if isinstance(hidden, tuple) else (hidden,)
+        for i, (h, size) in enumerate(zip(hidden, self._sizes(), strict=True)):
+            which = f"hidden[{i}]" if len(hidden) > 1 else "hidden"
+            self.check_hidden_size(h, self._expected(input, batch_sizes, size), f"Expected {which} size {{}}, got {{}}")
+
+    def permute_hidden(self, hx: Any, permutation: Any) -> Any:
+        """The states in another order of the batch; as they are for None."""
+        if permutation is None:
+            return hx
+        if isinstance(hx, tuple):
+            return tuple(h.index_select(1, permutation) for h in hx)
+        return hx.index_select(1, permutation)
 
     def _check_hx_dims(self, hx: tuple[Any, ...], batched: bool) -> None:
         want, words = (3, "batched 3-D") if batched else (2, "unbatched 2-D")
@@ -168,25 +190,33 @@ class RNNBase(Module):
             names, got = ("hx and cx", f"({dims}) tensors") if len(hx) > 1 else ("hx", f"{dims} tensor")
             raise RuntimeError(f"For {words} input, {names} should also be {want}-D but got {got}")
 
+    def _states(self, hx: tuple[Any, ...] | None, like: Any, batch: int) -> tuple[Any, ...]:
+        """The initial states (layers * directions, batch, size), zeros where none are given."""
+        if hx is not None:
+            return hx
+        many = self.num_layers * self._directions
+        return tuple(tx.zeros(many, batch, n, dtype=like.dtype, device=like.device) for n in self._sizes())
+
     def _run(self, input: Any, hx: tuple[Any, ...] | None) -> tuple[Any, tuple[Any, ...]]:
         params, directions, dropout = self._params(), self._directions, self.dropout if self.training else 0.0
         if isinstance(input, PackedSequence):
             data, sizes, order, back = input
-            self._check_input(data)
             steps = sizes.tolist()
-            states = self._states(hx, steps[0] if steps else 0, True, data, order)
+            hx = None if hx is None else self.permute_hidden(hx, order)
+            states = self._states(hx, data, steps[0] if steps else 0)
+            self.check_forward_args(data, states, sizes)
             rows, finals = recurrent.layers(self.mode, data, states, params, directions, steps, dropout)
-            if back is not None:
-                finals = tuple(f.index_select(1, back) for f in finals)
-            return PackedSequence(rows, sizes, order, back), finals
+            return PackedSequence(rows, sizes, order, back), self.permute_hidden(finals, back)
         self._check_dim(input.dim())
-        batched, batch_axis = input.dim() == 3, 0 if self.batch_first else 1
-        self._check_input(input)
+        batched, axis = input.dim() == 3, 0 if self.batch_first else 1
         if hx is not None:
             self._check_hx_dims(hx, batched)
-        x = input.unsqueeze(1) if not batched else input.transpose(0, 1) if self.batch_first else input
+            hx = hx if batched else tuple(h.unsqueeze(1) for h in hx)
+        x = input if batched else input.unsqueeze(axis)
+        states = self._states(hx, x, x.shape[axis])
+        self.check_forward_args(x, states, None)
+        x = x.transpose(0, 1) if self.batch_first else x
         time, batch, width = x.shape
-        states = self._states(hx, batch, batched, x, None)
         if not time:
             raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
         rows = x.reshape(time * batch, width)
@@ -194,7 +224,7 @@ class RNNBase(Module):
         output = rows.view(time, batch, rows.shape[1])
         if not batched:
             return output.squeeze(1), tuple(f.squeeze(1) for f in finals)
-        return output.transpose(0, batch_axis ^ 1) if self.batch_first else output, finals
+        return output.transpose(0, 1) if self.batch_first else output, finals
 
 
 class RNN(RNNBase):
@@ -256,6 +286,10 @@ class LSTM(RNNBase):
 
     def _sizes(self) -> tuple[int, ...]:
         return (self.proj_size or self.hidden_size, self.hidden_size)
+
+    def get_expected_cell_size(self, input: Any, batch_sizes: Any) -> tuple[int, int, int]:
+        """The shape of c for this (batched or packed) input."""
+        return self._expected(input, batch_sizes, self.hidden_size)
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Any, tuple[Any, Any]]:
         output, (h, c) = self._run(input, None if hx is None else (hx[0], hx[1]))
