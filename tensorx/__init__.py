@@ -149,6 +149,7 @@ if _typing.TYPE_CHECKING:
         io,
         jit,
         linalg,
+        masked,
         mps,
         multiprocessing,
         nn,
@@ -158,6 +159,7 @@ if _typing.TYPE_CHECKING:
         profiler,
         random,
         serialization,
+        signal,
         special,
         testing,
         utils,
@@ -219,7 +221,7 @@ _SETTINGS = """_assert _check _check_index _check_not_implemented _check_type _c
 #: Submodules that load when first named: plain tensor programs start without them.
 _LAZY = (
     *("_dynamo", "_inductor", "accelerator", "amp", "backends", "compiler", "cuda", "data", "distributed"),
-    *("distributions", "fft", "func", "fx", "hub", "io", "jit", "linalg", "mps", "multiprocessing", "nn"),
+    *("distributions", "fft", "func", "fx", "hub", "io", "jit", "linalg", "masked", "mps", "multiprocessing", "nn"),
     *("onnx", "optim", "overrides", "profiler", "random", "serialization", "signal", "special", "testing"),
     *("utils", "version", "xpu"),
 )
