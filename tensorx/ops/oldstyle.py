@@ -200,6 +200,7 @@ def frombuffer(buffer: Any, *, dtype: DType, count: int = -1, offset: int = 0, r
 METHODS: dict[str, Any] = {
     "new": new, "resize_as_": resize_as_, "apply_": apply_, "map_": map_, "as_subclass": as_subclass, "to_dense": to_dense, "pin_memory": pin_memory,
     "is_pinned": is_pinned, "is_same_size": is_same_size, "is_shared": is_shared, "share_memory_": share_memory_, "dequantize": dequantize,
+    "__div__": lambda self, other: self / other, "__rdiv__": lambda self, other: other / self,  # Python 2's names, which PyTorch kept
     "is_mps": property(lambda self: False), "is_xpu": property(lambda self: False),
     **{n: _of_sparse(n) for n in ("values", "indices", "crow_indices", "col_indices", "ccol_indices", "row_indices", "coalesce", "is_coalesced", "sparse_dim",
                                   "dense_dim", "sparse_resize_")},
