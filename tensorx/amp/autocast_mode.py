@@ -38,6 +38,7 @@ class Autocasting(Mode):
     """The mode: one device type, one lower dtype. Backward runs without it, in the dtypes that forward chose."""
 
     in_backward = False
+    sees_writes = False
 
     def __init__(self, device_type: str, dtype: DType, cache: dict[int, Any] | None) -> None:
         self.type, self.dtype, self.cache = device_type, dtype, cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -57,13 +58,34 @@ def _knows(op: Op, name: str) -> bool:
 
 def run(op: Op, args: tuple[Any, ...], out: Any) -> Any:
     """Run a bound call: composites are plain functions, all else passes the door."""
-    if out is not None and not isinstance(out, tuple):
-        out = (out,)
+    if out is not None:
+        return _run_into(op, args, out if isinstance(out, tuple) else (out,))
     if op.kind.name == "COMPOSITE":
-        if out is not None:
-            return write_in_place(op, args) if args and out[0] is args[0] else copy_results(op, op.body(*args), out)
         result = under_modes(op.schema.name, op.body, args, {}) if state.stack else op.body(*args)
         return named(op, result) if len(op.schema.returns) > 1 else result
+    result = call(op, args, out)
+    return result if len(op.schema.returns) == 1 else named(op, result)
+
+
+def _writing(f: Callable[..., Any]) -> Callable[..., Any]:
+    """``f`` writes into given tensors, which some modes leave alone."""
+    @functools.wraps(f)
+    def write(*args: Any) -> Any:
+        stack = state.stack
+        if stack:
+            state.stack = tuple(m for m in stack if m.sees_writes)
+        try:
+            return f(*args)
+        finally:
+            state.stack = stack
+    return write
+
+
+@_writing
+def _run_into(op: Op, args: tuple[Any, ...], out: tuple[Tensor, ...]) -> Any:
+    """`run` with given tensors to write."""
+    if op.kind.name == "COMPOSITE":
+        return write_in_place(op, args) if args and out[0] is args[0] else copy_results(op, op.body(*args), out)
     result = call(op, args, out)
     return result if len(op.schema.returns) == 1 else named(op, result)
 
@@ -78,9 +100,9 @@ def copy_results(op: Op, result: Any, out: tuple[Tensor, ...]) -> Any:
     return out[0] if len(out) == 1 else named(op, out)
 
 
+@_writing
 def write_in_place(op: Op, args: tuple[Any, ...]) -> Tensor:
     """The in-place form of a composite: its result, copied. What its ops save must be the old values, so they get a copy if they record."""
-    from tensorx.autograd.modes import state
     target: Tensor = args[0]
     if state.grad and requires_grad(flat_tensors(args)):
         old = target.clone()

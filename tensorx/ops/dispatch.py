@@ -27,6 +27,7 @@ class Mode:
     """
 
     in_backward = True  # whether the mode stays on while gradients are computed
+    sees_writes = True  # and in forms that write into given tensors
 
     def enter(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], inner: tuple[Mode, ...]) -> Any:
         """See one call of a composite (or function of nn.functional): its arguments, and the modes under which its body runs."""
