@@ -32,7 +32,8 @@ def takes_numbers(op: Op) -> bool:
 
 def resolve(ops: Sequence[Op], args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Op, tuple[Any, ...]]:
     """The first overload that the arguments fit, with the bound arguments. TypeError that says why none does."""
-    if any(isinstance(a, Tensor) for a in (*args[1:], *kwargs.values())):  # a tensor is a number only where no overload takes it as one
+    if len(ops) > 1 and _takes_scalars(ops[0].schema.name) and any(isinstance(a, Tensor) for a in (*args[1:], *kwargs.values())):
+        # a tensor is a number only where no overload takes it as a tensor
         ops = sorted(ops, key=lambda op: _tensors_as_numbers(op, args, kwargs))
     reasons = []
     unset = {k for k, v in kwargs.items() if v is None} if len(ops) > 1 else ()
@@ -45,6 +46,12 @@ def resolve(ops: Sequence[Op], args: tuple[Any, ...], kwargs: dict[str, Any]) ->
     if len(reasons) == 1:
         raise TypeError(reasons[0])
     raise TypeError(f"{ops[0].schema.name}: no overload takes these arguments:\n  " + "\n  ".join(f"{o.schema.text}: {r}" for o, r in zip(ops, reasons, strict=True)))
+
+
+@functools.cache
+def _takes_scalars(name: str) -> bool:
+    """Whether an overload has a parameter that is a number (or a zero-dim tensor in its place)."""
+    return any(p.type == "Scalar" for op in table.BY_NAME[name] for p in op.schema.params)
 
 
 def _tensors_as_numbers(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
