@@ -1497,6 +1497,8 @@ class TensorMethods:
     def H(self) -> Tensor: ...
     @property
     def T(self) -> Tensor: ...
+    def __div__(self, other):
+        ...
     def __dlpack__(self, **options: Any) -> Any:
         """The DLPack capsule of a cpu tensor. BufferError for one that requires grad or lives elsewhere, unless the consumer asks for the cpu"""
     def __dlpack_device__(self) -> tuple[_int, _int]:
@@ -1505,6 +1507,8 @@ class TensorMethods:
         """``x[key]`` with Python's and NumPy's indices: views for basic keys, copies for index tensors and masks."""
     def __iter__(self) -> Iterator[Tensor]:
         """Tensors along the first dimension."""
+    def __rdiv__(self, other):
+        ...
     def __setitem__(self, key: Any, value: Any) -> None:
         """``x[key] = value``: in place, recorded."""
     def addmm_(self, *args: Any, **kwargs: Any) -> Tensor:

@@ -73,4 +73,12 @@ class GradError(TensorXError, RuntimeError):
 
 
 class LinAlgError(TensorXError, RuntimeError):
-    """A matrix without the answer asked for: singular, not positive definite, or an iteration does not converge."""
+    """A matrix without the answer asked for: singular, not positive definite, or an iteration does not converge.
+
+    >>> import tensorx
+    >>> try:
+    ...     tensorx.linalg.inv(tensorx.zeros(2, 2))
+    ... except LinAlgError:
+    ...     print("singular")
+    singular
+    """

@@ -285,7 +285,13 @@ def vmap(
     *,
     chunk_size: int | None = None,
 ) -> Callable[..., Any]:
-    """Not in this version: NotImplementedError."""
+    """Not in this version: NotImplementedError.
+
+    >>> vmap(abs)
+    Traceback (most recent call last):
+    ...
+    NotImplementedError: vmap: comes in a later version. Hint: write the batch dimension out, or loop and stack
+    """
     raise NotImplementedError("vmap: comes in a later version. Hint: write the batch dimension out, or loop and stack")
 
 

@@ -35,12 +35,19 @@ def set_float32_matmul_precision(precision: str) -> None:
 
 
 def get_float32_matmul_precision() -> str:
-    """What `set_float32_matmul_precision` set; first ``highest``."""
+    """What `set_float32_matmul_precision` set; first ``highest``.
+
+    >>> get_float32_matmul_precision()
+    'highest'
+    """
     return _matmul_precision
 
 
 def set_num_interop_threads(count: int) -> None:
-    """Set what `get_num_interop_threads` says. One op runs at a time."""
+    """Set what `get_num_interop_threads` says. One op runs at a time.
+
+    >>> set_num_interop_threads(1)
+    """
     global _interop_threads
     if count < 1:
         raise RuntimeError("Expected positive number of threads")
@@ -48,7 +55,11 @@ def set_num_interop_threads(count: int) -> None:
 
 
 def get_num_interop_threads() -> int:
-    """What `set_num_interop_threads` set."""
+    """What `set_num_interop_threads` set.
+
+    >>> get_num_interop_threads()
+    1
+    """
     return _interop_threads
 
 
@@ -90,19 +101,28 @@ def set_default_tensor_type(t: Any) -> None:
 
 
 def set_warn_always(b: bool) -> None:
-    """Set what `is_warn_always_enabled` says."""
+    """Set what `is_warn_always_enabled` says.
+
+    >>> set_warn_always(False)
+    """
     global _warn_always
     _warn_always = bool(b)
 
 
 def is_warn_always_enabled() -> bool:
-    """What `set_warn_always` set."""
+    """What `set_warn_always` set.
+
+    >>> is_warn_always_enabled()
+    False
+    """
     return _warn_always
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
     """``0``/``default``: as it comes; ``1``/``warn`` and ``2``/``error``: deterministic kernels (every op has such a
     form).
+
+    >>> set_deterministic_debug_mode("default")
     """
     modes = {"default": 0, "warn": 1, "error": 2}
     if isinstance(debug_mode, str):
@@ -117,12 +137,20 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 
 
 def get_deterministic_debug_mode() -> int:
-    """2 where deterministic kernels are used, else 0."""
+    """2 where deterministic kernels are used, else 0.
+
+    >>> get_deterministic_debug_mode()
+    0
+    """
     return 2 if determinism.are_deterministic_algorithms_enabled() else 0
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
-    """False: every op has a deterministic form, so nothing warns."""
+    """False: every op has a deterministic form, so nothing warns.
+
+    >>> is_deterministic_algorithms_warn_only_enabled()
+    False
+    """
     return False
 
 
@@ -154,7 +182,11 @@ def is_storage(obj: Any, /) -> bool:
 
 
 def compiled_with_cxx11_abi() -> bool:
-    """True; asked by code that builds C++ extensions."""
+    """True; asked by code that builds C++ extensions.
+
+    >>> compiled_with_cxx11_abi()
+    True
+    """
     return True
 
 

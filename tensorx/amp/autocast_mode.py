@@ -206,7 +206,11 @@ def is_autocast_enabled(device_type: str = "cuda") -> bool:
 
 
 def is_autocast_cpu_enabled() -> bool:
-    """``is_autocast_enabled("cpu")``."""
+    """``is_autocast_enabled("cpu")``.
+
+    >>> is_autocast_cpu_enabled()
+    False
+    """
     return is_autocast_enabled("cpu")
 
 
@@ -221,12 +225,21 @@ def get_autocast_dtype(device_type: str) -> DType:
 
 
 def set_autocast_dtype(device_type: str, dtype: DType) -> None:
-    """Set what autocast casts to on such devices when it is not told."""
+    """Set what autocast casts to on such devices when it is not told.
+
+    >>> set_autocast_dtype("cpu", get_autocast_dtype("cpu"))
+    """
     _defaults[device_type] = dtype
 
 
 def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -> None:
-    """Switch autocast on or off for such devices (with one argument: cuda) in this thread, until switched again."""
+    """Switch autocast on or off for such devices (with one argument: cuda) in this thread, until switched again.
+
+    >>> set_autocast_enabled("cpu", True)
+    >>> is_autocast_enabled("cpu")
+    True
+    >>> set_autocast_enabled("cpu", False)
+    """
     kind, on = ("cuda", bool(device_type)) if enabled is None else (str(device_type), enabled)
     state.stack = tuple(m for m in state.stack if m is not _active(kind))
     if on:
@@ -234,28 +247,46 @@ def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -
 
 
 def get_autocast_gpu_dtype() -> DType:
-    """``get_autocast_dtype("cuda")``."""
+    """``get_autocast_dtype("cuda")``.
+
+    >>> get_autocast_gpu_dtype()
+    tensorx.float16
+    """
     return get_autocast_dtype("cuda")
 
 
 def get_autocast_cpu_dtype() -> DType:
-    """``get_autocast_dtype("cpu")``."""
+    """``get_autocast_dtype("cpu")``.
+
+    >>> get_autocast_cpu_dtype()
+    tensorx.bfloat16
+    """
     return get_autocast_dtype("cpu")
 
 
 def is_autocast_cache_enabled() -> bool:
-    """Whether a new autocast keeps the casts of weights."""
+    """Whether a new autocast keeps the casts of weights.
+
+    >>> is_autocast_cache_enabled()
+    True
+    """
     return _cache_enabled
 
 
 def set_autocast_cache_enabled(enabled: bool) -> None:
-    """Set whether a new autocast keeps the casts of weights."""
+    """Set whether a new autocast keeps the casts of weights.
+
+    >>> set_autocast_cache_enabled(True)
+    """
     global _cache_enabled
     _cache_enabled = bool(enabled)
 
 
 def clear_autocast_cache() -> None:
-    """Drop the casts that this thread's autocast blocks hold."""
+    """Drop the casts that this thread's autocast blocks hold.
+
+    >>> clear_autocast_cache()
+    """
     for mode in state.stack:
         if isinstance(mode, Autocasting) and mode.cache is not None:
             mode.cache.clear()

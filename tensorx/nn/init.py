@@ -321,7 +321,7 @@ def _deprecated(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(*args, **kwargs)
 
     renamed.__name__ = renamed.__qualname__ = old
-    renamed.__doc__ = f"Deprecated name of :func:`{new}`."
+    renamed.__doc__ = f"Deprecated name of :func:`{new}`; warns.\n\n    >>> {old}.__name__\n    {old!r}"
     return renamed
 
 

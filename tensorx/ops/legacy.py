@@ -30,6 +30,15 @@ _NAMES = {
 _OF_DTYPE = {d: name for name, d in _NAMES.items()}
 
 
+_DOC = """Tensors of {dtype}: a shape, or values, makes one; isinstance tells them.
+
+>>> import tensorx
+>>> x = tensorx.{name}([1, 0])
+>>> x.dtype, isinstance(x, tensorx.{name})
+(tensorx.{dtype}, True)
+"""
+
+
 class TensorType(type):
     """The class of the old types: instances are tensors of the dtype on the device."""
 
@@ -59,7 +68,7 @@ def tensor_type(name: str, device: str = "cpu") -> TensorType:
     """
     if name not in _NAMES:
         raise AttributeError(f"there is no tensor type {name!r}; there are {', '.join(_NAMES)}")
-    return TensorType(name, (), {"dtype": _NAMES[name], "device": device, "__doc__": f"Tensors of {_NAMES[name].name}."})
+    return TensorType(name, (), {"dtype": _NAMES[name], "device": device, "__doc__": _DOC.format(name=name, dtype=_NAMES[name].name)})
 
 
 def _name(d: DType, device: str) -> str:
@@ -91,10 +100,8 @@ def cuda(self: Tensor, device: Any = None, non_blocking: bool = False, memory_fo
     """The tensor on the CUDA device. BackendUnavailable where there is none.
 
     >>> import tensorx
-    >>> tensorx.ones(2).cuda()
-    Traceback (most recent call last):
-    ...
-    tensorx.errors.BackendUnavailable: device: cuda is not in this version. Hint: NVIDIA cards work through OpenCL: pip install 'tensorx-gpu[opencl]' and use device 'opencl:nvidia'.
+    >>> x = tensorx.ones(2)
+    >>> y = x.cuda() if tensorx.cuda.is_available() else x
     """
     where = "cuda" if device is None else f"cuda:{device}" if isinstance(device, int) else device
     return self.to(where, non_blocking=non_blocking, memory_format=memory_format)

@@ -77,7 +77,10 @@ class Round:
 def default_dtype(op: Op) -> dtypes.dtype:
     """The dtype that a row is best shown with."""
     by_kind = {"f": dtypes.float32, "i": dtypes.int64, "c": dtypes.complex64, "b": dtypes.bool_}
-    return next(d for kind, d in by_kind.items() if kind in op.dtypes)
+    usual = [d for kind, d in by_kind.items() if kind in op.dtypes]
+    if op.samples is None:
+        return usual[0]
+    return next(d for d in (*usual, dtypes.float16, dtypes.bfloat16) if op.samples(Round(op, d)))
 
 
 def _missing(op: Op, d: dtypes.dtype) -> dict[str, Any]:

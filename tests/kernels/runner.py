@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorx.devices.cpu_name import teach
 from tensorx.kernels.capabilities import Capabilities
 from tensorx.kernels.generator import render
 from tensorx.kernels.geometry import geometry
@@ -116,6 +117,12 @@ class Program:
             warnings.simplefilter("ignore")
             # Optimised code holds `freeze`, which oclgrind's check of uninitialised values does not know.
             options = ["-cl-opt-disable"] if self.kind == "oclgrind" else []
+            program = cl.Program(device(self.kind)[0], self.source.text)
+            try:
+                return program.build(options, cache_dir=False)
+            except cl.RuntimeError as error:  # the driver may not know the processor's name
+                if not all(teach(found.int_ptr, str(error)) for found in device(self.kind)[0].devices):
+                    raise
             return cl.Program(device(self.kind)[0], self.source.text).build(options, cache_dir=False)
 
     def __call__(self, entry: str, *values: Any, sizes: Sequence[int]) -> None:

@@ -173,8 +173,8 @@ def hardswish(input: Any, inplace: bool = False) -> Any:
 
     Example:
         >>> import tensorx as tx
-        >>> tx.nn.functional.hardswish(tx.tensor([-4.0, 0.0, 3.0]))
-        tensor([0., 0., 3.])
+        >>> tx.nn.functional.hardswish(tx.tensor([-1.5, 0.0, 3.0]))
+        tensor([-0.3750,  0.0000,  3.0000])
     """
     return input.hardswish_() if inplace else tx.hardswish(input)
 

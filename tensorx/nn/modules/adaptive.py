@@ -28,8 +28,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
 
     Example:
         >>> import tensorx as tx
-        >>> m = tx.nn.AdaptiveLogSoftmaxWithLoss(8, 20, [4, 10])
-        >>> m(tx.zeros(2, 8), tx.tensor([0, 15])).output.shape, m.log_prob(tx.zeros(2, 8)).shape
+        >>> m = tx.nn.AdaptiveLogSoftmaxWithLoss(16, 20, [4, 10])
+        >>> m(tx.zeros(2, 16), tx.tensor([0, 15])).output.shape, m.log_prob(tx.zeros(2, 16)).shape
         (tensorx.Size([2]), tensorx.Size([2, 20]))
     """
 

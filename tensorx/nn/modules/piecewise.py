@@ -218,8 +218,8 @@ class Hardswish(Module):
 
     Example:
         >>> import tensorx as tx
-        >>> tx.nn.Hardswish()(tx.tensor([-4.0, 0.0, 3.0]))
-        tensor([0., 0., 3.])
+        >>> tx.nn.Hardswish()(tx.tensor([-1.5, 0.0, 3.0]))
+        tensor([-0.3750,  0.0000,  3.0000])
     """
 
     def __init__(self, inplace: bool = False) -> None:

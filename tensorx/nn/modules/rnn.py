@@ -42,7 +42,13 @@ def _check_settings(input_size: Any, hidden_size: Any, num_layers: int, dropout:
 
 
 class RNNBase(Module):
-    """What RNN, LSTM and GRU share: parameters, checks, and the way through the layers."""
+    """What RNN, LSTM and GRU share: parameters, checks, and the way through the layers.
+
+    Example:
+        >>> import tensorx as tx
+        >>> isinstance(tx.nn.LSTM(2, 3), tx.nn.RNNBase)
+        True
+    """
 
     def __init__(
         self,

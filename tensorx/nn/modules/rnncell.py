@@ -14,7 +14,13 @@ from .module import Module
 
 
 class RNNCellBase(Module):
-    """What the cells share."""
+    """What the cells share.
+
+    Example:
+        >>> import tensorx as tx
+        >>> isinstance(tx.nn.GRUCell(2, 3), tx.nn.RNNCellBase)
+        True
+    """
 
     nonlinearity: str
     _mode = ""

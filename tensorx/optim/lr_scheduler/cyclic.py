@@ -145,8 +145,8 @@ class OneCycleLR(_WithMomentum):
     Example:
         >>> import tensorx as tx
         >>> optimizer = tx.optim.SGD([tx.zeros(1, requires_grad=True)], lr=1.0, momentum=0.9)
-        >>> tx.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=1.0, total_steps=10).get_last_lr()
-        [0.04]
+        >>> tx.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=1.0, total_steps=10, div_factor=4).get_last_lr()
+        [0.25]
     """
 
     def __init__(
