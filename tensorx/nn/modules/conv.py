@@ -245,7 +245,8 @@ class _ConvTransposeNd(_ConvNd):
     def forward(self, input: Any, output_size: Any = None) -> Any:
         more = self._output_padding(input, output_size)
         run = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)[self.ndim - 1]
-        return run(input, self.weight, self.bias, self.stride, self.padding, more, self.groups, self.dilation)
+        padding = _tuple(self.padding, self.ndim)  # a transposed convolution knows no 'same'
+        return run(input, self.weight, self.bias, self.stride, padding, more, self.groups, self.dilation)
 
 
 class ConvTranspose1d(_ConvTransposeNd):
