@@ -87,7 +87,17 @@ ALIASES = {"half": float16, "float": float32, "double": float64, "short": int16,
            "cfloat": complex64, "cdouble": complex128, "bool": bool_}
 FROM_NUMPY = {d.np: d for d in ALL}
 FROM_CODE = {d.code: d for d in ALL}
-PYTHON = {bool: bool_, int: int64}
+PYTHON: dict[type, dtype] = {bool: bool_, int: int64, float: float64, complex: complex128}
+
+
+
+def of_type(d: dtype | type) -> dtype:
+    """A dtype, also as Python's bool, int, float or complex. TypeError for anything else."""
+    found = PYTHON.get(d) if isinstance(d, type) else d
+    if not isinstance(found, dtype):
+        raise TypeError(f"argument 'dtype' must be a dtype; got {d!r} ({type(d).__name__})")
+    return found
+
 
 _default = float32
 
@@ -155,7 +165,7 @@ def promote_types(a: dtype, b: dtype) -> dtype:
         return a
     found = _LATTICE.get((a, b))
     if found is None:
-        found = _LATTICE[a, b] = _promote(a, b)
+        found = _LATTICE[a, b] = _promote(of_type(a), of_type(b))
     return found
 
 
@@ -166,7 +176,7 @@ def can_cast(from_: dtype, to: dtype) -> bool:
     >>> tensorx.can_cast(tensorx.float64, tensorx.float16), tensorx.can_cast(tensorx.float32, tensorx.int64)
     (True, False)
     """
-    return from_.kind <= to.kind
+    return of_type(from_).kind <= of_type(to).kind
 
 
 def _combine(higher: dtype | None, lower: dtype | None) -> dtype | None:

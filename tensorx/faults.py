@@ -17,6 +17,7 @@ from tensorx.devices import registry
 from tensorx.errors import BadIndex, BadValue, ZeroDivision
 from tensorx.locks import Lock
 
+Bounds = tuple[int, int]  # the least index, and what all are less than
 CODES = 1 << 12  # a cell is looked at before its codes come round again
 
 
@@ -30,11 +31,11 @@ class Cell:
         self.pending = False
         self.next = 1
         self.codes: dict[tuple[Any, ...], int] = {}
-        self.messages: dict[int, tuple[str, int | str]] = {}
+        self.messages: dict[int, tuple[str, Bounds | str]] = {}
         self.lock = Lock()
 
     def reserve(self, op: str, extents: Any) -> int:
-        """A code for a launch; index operand j of it reports code + j. Like launches share one."""
+        """A code for a launch; index operand j of it (the j-th bounds) reports code + j. Like launches share one."""
         key = (op, *extents)
         code = self.codes.get(key)
         if code is not None:
@@ -64,17 +65,18 @@ class Cell:
             if not found[0]:
                 return
             self.runtime.copy_in(self.buffer, 0, np.zeros(24, np.uint8))
-            op, extent = self.messages[int(found[0])]
-        raise_index(op, int(found[1]), int(found[2]), extent)
+            op, bounds = self.messages[int(found[0])]
+        raise_index(op, int(found[1]), int(found[2]), bounds)
 
 
-def raise_index(op: str, position: int, value: int, extent: int | str) -> None:
-    """The one text for a bad index; ``extent`` may be the text of another fault (see `ops.domain`)."""
-    if isinstance(extent, str):
-        raise of_text(extent)
+def raise_index(op: str, position: int, value: int, bounds: Bounds | str) -> None:
+    """The one text for a bad index; ``bounds`` may be the text of another fault (see `ops.domain`)."""
+    if isinstance(bounds, str):
+        raise of_text(bounds)
+    low, extent = bounds
     raise BadIndex(
         f"{op}: index {value} is out of bounds for dimension with size {extent}; got it at position {position}. "
-        f"Hint: indices must be in [{-extent}, {extent})"
+        f"Hint: indices must be in [{low}, {extent})"
     )
 
 

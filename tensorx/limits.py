@@ -23,7 +23,7 @@ class finfo:
     __slots__ = ("bits", "dtype", "eps", "max", "min", "resolution", "smallest_normal", "tiny")
 
     def __init__(self, dtype: DType | None = None) -> None:
-        d = dtype or dtypes.get_default_dtype()
+        d = dtypes.PYTHON.get(dtype, dtype) if isinstance(dtype, type) else dtype or dtypes.get_default_dtype()
         if not isinstance(d, DType) or d.kind < FLOAT:
             raise TypeError(
                 f"finfo: argument 'dtype' must be a floating-point or complex dtype; got {d!r}. "

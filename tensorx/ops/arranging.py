@@ -192,9 +192,15 @@ def take(x: Any, index: Any) -> Any:
 @composite("take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor", ref=lambda x, i, dim=None: np.take_along_axis(x, i, dim),
            samples=lambda t: [(t((3, 4)), t.index((3, 1), 4), 1)], doc="Elements along dim at the indices given for each position; other dimensions broadcast.")
 def take_along_dim(x: Any, indices: Any, dim: int | None) -> Any:
+    if indices.dtype is not dtypes.int64:
+        raise RuntimeError(f"take_along_dim: argument 'indices' must be int64; got {indices.dtype.name}")
     if dim is None:
         return x.reshape(-1).gather(0, indices.reshape(-1))
+    if len(x._shape) != len(indices._shape):
+        raise RuntimeError(f"take_along_dim: argument 'indices' must have as many dimensions as the input; got {len(indices._shape)} and {len(x._shape)}")
     d = normalize_dim(dim, x.dim(), "take_along_dim")
+    if n := x._shape[d] if x._shape else 1:
+        indices = indices.remainder(n)  # they count around, as in PyTorch
     rest = [math.prod(()) if i == d else max(a, b) for i, (a, b) in enumerate(zip(x._shape, indices._shape, strict=True))]
     shapes = [[n if i == d else r for i, (n, r) in enumerate(zip(t._shape, rest, strict=True))] for t in (x, indices)]
     return x.expand(shapes[0]).gather(d, indices.expand(shapes[1]))

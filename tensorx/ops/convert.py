@@ -11,6 +11,7 @@ from tensorx.devices import registry
 from tensorx.dtypes import dtype as DType
 from tensorx.ops import expr as E
 from tensorx.ops import fastpath
+from tensorx.ops.arguments import as_dtype
 from tensorx.ops.arithmetic import zero
 from tensorx.ops.dispatch import call
 from tensorx.ops.families import composite, elementwise, row
@@ -130,12 +131,14 @@ def to(self: Tensor, *args: Any, dtype: DType | None = None, device: Any = None,
             device, dtype = a.device, a.dtype
         elif isinstance(a, bool):
             copy = a if i == len(args) - 1 and i > 1 else copy
-        elif isinstance(a, DType):
-            dtype = a
+        elif isinstance(a, DType | type):
+            dtype = as_dtype("to", a)
         elif isinstance(a, str | registry.device) or (isinstance(a, int) and i == 0):
             device = a
         elif a is not None:
             raise TypeError(f"to: argument {i + 1} must be a device, a dtype or a tensor; got {type(a).__name__}")
+    if dtype is not None and dtype.__class__ is not DType:
+        dtype = as_dtype("to", dtype)
     if memory_format not in (None, formats.preserve_format) and formats.suggested(self._shape, self._get_strides()) is not memory_format:
         self, copy = _arranged(self, formats.format_strides(self._shape, memory_format)), False
     out = self

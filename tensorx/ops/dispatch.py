@@ -16,6 +16,7 @@ from tensorx.devices import registry
 from tensorx.devices.base import raise_out_of_memory
 from tensorx.errors import GradError, OutOfMemory, TensorXError
 from tensorx.ops import record, views
+from tensorx.ops.arguments import explain
 from tensorx.ops.table import Op
 from tensorx.tensor import Tensor
 
@@ -65,7 +66,11 @@ def seen_by_modes(f: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(f)
     def seen(*args: Any, **kwargs: Any) -> Any:
-        return under_modes(f.__name__, f, args, kwargs) if state.stack else f(*args, **kwargs)
+        try:
+            return under_modes(f.__name__, f, args, kwargs) if state.stack else f(*args, **kwargs)
+        except (AttributeError, TypeError):
+            explain(f, args, kwargs)  # a list or a number where a tensor belongs gets as far as its first method
+            raise
 
     return seen
 

@@ -11,14 +11,14 @@ import numpy as np
 from tensorx import dtypes, formats
 from tensorx.devices import registry
 from tensorx.dtypes import dtype as DType
-from tensorx.errors import BadValue, ShapeError
+from tensorx.errors import BadValue
 from tensorx.ops import domain
 from tensorx.ops import expr as E
+from tensorx.ops.arguments import as_ints, as_shape, checked, size_given
 from tensorx.ops.families import row
 from tensorx.ops.kinds.create import CREATE
 from tensorx.ops.layout import is_dense, span
 from tensorx.ops.outputs import resize
-from tensorx.ops.schema import _int
 from tensorx.ops.table import NONDIFF
 from tensorx.tensor import CONTIGUOUS, Tensor, from_host, make, wrap
 from tensorx.tensor import empty as _empty
@@ -54,22 +54,13 @@ def resolve(device: Any) -> registry.device:
     return d
 
 
-def _shape(size: Any) -> tuple[int, ...]:
-    """``zeros(2, 3)``, ``zeros((2, 3))`` and ``zeros(n)`` alike."""
-    if len(size) == 1 and (isinstance(size[0], list | tuple) or (getattr(size[0], "_is_tensor", False) and size[0]._shape)):
-        size = tuple(size[0])
-    shape = tuple(_int(n) for n in size)
-    if any(n < 0 for n in shape):
-        raise ShapeError(f"Trying to create tensor with negative dimension {min(shape)}: {list(shape)}")
-    return shape
-
-
 def _made(t: Tensor, requires_grad: bool) -> Tensor:
     return t.requires_grad_() if requires_grad else t
 
 
+@checked
 def full(size: Any, fill_value: Any, *, out: Tensor | None = None, dtype: DType | None = None, layout: Any = None, device: Any = None,
-         requires_grad: bool = False, pin_memory: bool = False, names: Any = None) -> Tensor:
+         requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
     """A tensor of ``size`` filled with ``fill_value``; its dtype follows the value unless given.
 
     >>> import tensorx
@@ -78,8 +69,10 @@ def full(size: Any, fill_value: Any, *, out: Tensor | None = None, dtype: DType 
             [7, 7]])
     """
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
+    if not isinstance(value, int | float | complex | np.number | np.bool_):
+        raise TypeError(f"full: argument 'fill_value' must be a number; got {value!r} ({type(value).__name__})")
     d = dtype or (out.dtype if out is not None else dtypes.of_python(value))
-    shape = _shape((size,))
+    shape = as_shape("full", (size,))
     formats.check_strided("full", layout)
     domain.check_range(_full, (value,), d)
     if out is not None:
@@ -90,22 +83,20 @@ def full(size: Any, fill_value: Any, *, out: Tensor | None = None, dtype: DType 
 
 def _filled(name: str, value: int) -> Callable[..., Tensor]:
     def f(*size: Any, out: Tensor | None = None, dtype: DType | None = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
-          pin_memory: bool = False, names: Any = None, memory_format: Any = None, **kw: Any) -> Tensor:
-        if "size" in kw:
-            size = (kw.pop("size"),)
-        if kw:
-            raise TypeError(f"{name}: got an unexpected keyword argument '{next(iter(kw))}'")
+          pin_memory: bool = False, memory_format: Any = None, **kw: Any) -> Tensor:
+        shape = as_shape(name, size_given(name, size, kw))
         d = dtype or (out.dtype if out is not None else dtypes.get_default_dtype())
-        return full(_shape(size), value, out=out, dtype=d, device=device, requires_grad=requires_grad, layout=layout)
+        return full(shape, value, out=out, dtype=d, device=device, requires_grad=requires_grad, layout=layout)
     f.__name__ = f.__qualname__ = name
     f.__doc__ = f"A tensor of the given size filled with {value}.\n\n    >>> import tensorx\n    >>> tensorx.{name}(2).tolist()\n    [{float(value)}, {float(value)}]\n    "
-    return f
+    return checked(f)
 
 
 zeros = _filled("zeros", 0)
 ones = _filled("ones", 1)
 
 
+@checked
 def empty(*size: Any, out: Tensor | None = None, dtype: DType | None = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
           pin_memory: bool = False, memory_format: Any = None, **kw: Any) -> Tensor:
     """Uninitialised memory.
@@ -114,16 +105,15 @@ def empty(*size: Any, out: Tensor | None = None, dtype: DType | None = None, lay
     >>> tensorx.empty(2, 3).shape
     tensorx.Size([2, 3])
     """
-    if "size" in kw:
-        size = (kw.pop("size"),)
     formats.check_strided("empty", layout)
-    shape = _shape(size)
+    shape = as_shape("empty", size_given("empty", size, kw))
     strides = None if memory_format in (None, formats.contiguous_format) else formats.format_strides(shape, memory_format)
     if out is not None:
         return resize(out, shape)
     return _made(_empty(shape, dtype or dtypes.get_default_dtype(), resolve(device), strides), requires_grad)
 
 
+@checked
 def empty_like(input: Tensor, *, dtype: DType | None = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
                memory_format: Any = None) -> Tensor:
     """Uninitialised memory with the shape of ``input``.
@@ -145,6 +135,7 @@ def _like_strides(t: Tensor, memory_format: Any) -> tuple[int, ...] | None:
     return None if memory_format is formats.contiguous_format else formats.format_strides(t._shape, memory_format)
 
 
+@checked
 def full_like(input: Tensor, fill_value: Any, *, dtype: DType | None = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
               memory_format: Any = None) -> Tensor:
     """``fill_value`` in the shape, dtype and device of ``input``.
@@ -154,11 +145,12 @@ def full_like(input: Tensor, fill_value: Any, *, dtype: DType | None = None, lay
     tensor([3., 3.])
     """
     if input._key & CONTIGUOUS and memory_format in (None, formats.preserve_format, formats.contiguous_format):
-        return full(input._shape, fill_value, dtype=dtype or input.dtype, device=device or input.device, requires_grad=requires_grad, layout=layout)
+        return full(input._shape, fill_value, dtype=dtype or input.dtype, device=input.device if device is None else device, requires_grad=requires_grad, layout=layout)
     made = empty_like(input, dtype=dtype, layout=layout, device=device, memory_format=memory_format)
     return _made(full(made._shape, fill_value, out=made), requires_grad)
 
 
+@checked
 def zeros_like(input: Tensor, **kw: Any) -> Tensor:
     """Zeros in the shape, dtype and device of ``input``.
 
@@ -169,6 +161,7 @@ def zeros_like(input: Tensor, **kw: Any) -> Tensor:
     return full_like(input, 0, **kw)
 
 
+@checked
 def ones_like(input: Tensor, **kw: Any) -> Tensor:
     """Ones in the shape, dtype and device of ``input``.
 
@@ -179,6 +172,7 @@ def ones_like(input: Tensor, **kw: Any) -> Tensor:
     return full_like(input, 1, **kw)
 
 
+@checked
 def arange(*args: Any, out: Tensor | None = None, dtype: DType | None = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
            pin_memory: bool = False, start: Any = None, end: Any = None, step: Any = None) -> Tensor:
     """``arange(end)``, ``arange(start, end[, step])``: values from start (inclusive) to end (exclusive).
@@ -196,6 +190,9 @@ def arange(*args: Any, out: Tensor | None = None, dtype: DType | None = None, la
     first, last, by = named[0] if named[0] is not None else 0, named[1], named[2] if named[2] is not None else 1
     if last is None:
         raise TypeError("arange: argument 'end' is missing")
+    for name, value in (("start", first), ("end", last), ("step", by)):
+        if not isinstance(value, int | float | np.number | np.bool_):
+            raise TypeError(f"arange: argument '{name}' must be a number; got {value!r} ({type(value).__name__})")
     if by == 0:
         raise RuntimeError("step must be nonzero")
     if not all(map(math.isfinite, (first, last))):
@@ -209,6 +206,7 @@ def arange(*args: Any, out: Tensor | None = None, dtype: DType | None = None, la
     return _made(result, requires_grad) if out is None else out.resize_(n).copy_(result)
 
 
+@checked
 def linspace(start: Any, end: Any, steps: int, *, out: Tensor | None = None, dtype: DType | None = None, layout: Any = None, device: Any = None,
              requires_grad: bool = False) -> Tensor:
     """``steps`` evenly spaced values from start to end, both included.
@@ -229,6 +227,7 @@ def linspace(start: Any, end: Any, steps: int, *, out: Tensor | None = None, dty
     return _made(result.to(d), requires_grad) if out is None else out.resize_(steps).copy_(result)
 
 
+@checked
 def empty_strided(size: Any, stride: Any, *, dtype: DType | None = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
                   pin_memory: bool = False) -> Tensor:
     """Uninitialised memory with any strides. RuntimeError for negative ones.
@@ -237,7 +236,7 @@ def empty_strided(size: Any, stride: Any, *, dtype: DType | None = None, layout:
     >>> tensorx.empty_strided((2, 3), (1, 2)).stride()
     (1, 2)
     """
-    shape, strides = _shape((size,)), tuple(_int(s) for s in stride)
+    shape, strides = as_shape("empty_strided", (size,)), as_ints("empty_strided", "stride", stride)
     if len(shape) != len(strides):
         raise RuntimeError(f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(strides)})")
     if any(s < 0 for s in strides):
@@ -246,6 +245,7 @@ def empty_strided(size: Any, stride: Any, *, dtype: DType | None = None, layout:
     return _made(make(base._storage, shape, strides, 0, base.dtype), requires_grad)
 
 
+@checked
 def empty_permuted(size: Any, physical_layout: Any, *, dtype: DType | None = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
                    pin_memory: bool = False) -> Tensor:
     """Uninitialised dense memory whose dimensions lie in this order, the outermost one first.
@@ -254,7 +254,7 @@ def empty_permuted(size: Any, physical_layout: Any, *, dtype: DType | None = Non
     >>> tensorx.empty_permuted((2, 3, 4), (2, 0, 1)).stride()
     (3, 1, 6)
     """
-    shape, order = _shape((size,)), tuple(_int(d) for d in physical_layout)
+    shape, order = as_shape("empty_permuted", (size,)), as_ints("empty_permuted", "physical_layout", physical_layout)
     if sorted(order) != list(range(len(shape))):
         raise RuntimeError(f"empty_permuted: argument 'physical_layout' must be a permutation of {len(shape)} dimensions; got {order}")
     strides, step = [0] * len(shape), 1
@@ -264,6 +264,7 @@ def empty_permuted(size: Any, physical_layout: Any, *, dtype: DType | None = Non
     return empty_strided(shape, strides, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
+@checked
 def eye(n: int, m: int | None = None, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False, layout: Any = None) -> Tensor:
     """The identity matrix.
 
@@ -291,6 +292,8 @@ def _infer(data: Any) -> tuple[np.ndarray[Any, Any], DType]:
         flat = arr.ravel()
         if flat.size and all(isinstance(x, int) for x in flat):
             raise BadValue("Overflow when unpacking long long")
+        if isinstance(data, np.ndarray):
+            raise TypeError(f"can't convert np.ndarray of type numpy.object_. The only supported types are: {', '.join(str(d.np) for d in dtypes.ALL)}.")
         if not flat.size or flat[0] is None or isinstance(flat[0], dict):
             raise RuntimeError(f"Could not infer dtype of {type(flat[0] if flat.size else data).__name__}")
         raise TypeError(f"tensor: argument 'data' must hold numbers; got {type(flat[0] if flat.size else data).__name__}")
@@ -324,6 +327,7 @@ def _has_numpy(data: Any) -> bool:
     return isinstance(data, np.ndarray | np.generic)
 
 
+@checked
 def tensor(data: Any, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
     """A new leaf tensor with a copy of ``data`` (numbers, nested sequences, arrays, tensors).
 
@@ -332,7 +336,7 @@ def tensor(data: Any, *, dtype: DType | None = None, device: Any = None, require
     tensorx.int64
     """
     if isinstance(data, Tensor):
-        out = data.detach().to(device or data.device, dtype or data.dtype, copy=True)
+        out = data.detach().to(data.device if device is None else device, dtype or data.dtype, copy=True)
         return _made(out, requires_grad)
     if isinstance(data, list | tuple) and _holds_tensor(data):
         data = _unwrap(data)
@@ -358,6 +362,7 @@ def _unwrap(data: Any) -> Any:
     return [_unwrap(x) for x in data] if isinstance(data, list | tuple) else data
 
 
+@checked
 def as_tensor(data: Any, dtype: DType | None = None, device: Any = None) -> Tensor:
     """``data`` as a tensor, sharing memory with a tensor or a NumPy array where dtype and device allow it.
 
@@ -366,7 +371,7 @@ def as_tensor(data: Any, dtype: DType | None = None, device: Any = None) -> Tens
     tensor([5., 0.])
     """
     if isinstance(data, Tensor):
-        return data.to(device or data.device, dtype or data.dtype)
+        return data.to(data.device if device is None else device, dtype or data.dtype)
     dev = resolve(device)
     if isinstance(data, np.ndarray) and dev.type == "cpu" and all(s >= 0 for s in data.strides) and data.flags.writeable:
         t = from_numpy(data)

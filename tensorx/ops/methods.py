@@ -8,6 +8,7 @@ from typing import Any
 from tensorx.autograd import hooks
 from tensorx.devices import registry
 from tensorx.dtypes import dtype as DType
+from tensorx.ops.arguments import as_shape
 from tensorx.ops.outputs import resize
 from tensorx.storage import Storage
 from tensorx.tensor import Size, Tensor, key_of, make
@@ -80,8 +81,7 @@ def resize_(self: Tensor, *size: Any, memory_format: Any = None) -> Tensor:
     """
     if self.requires_grad:
         raise RuntimeError("cannot resize variables that require grad")
-    shape = size[0] if len(size) == 1 and not isinstance(size[0], int) else size
-    return resize(self, tuple(shape))
+    return resize(self, as_shape("resize_", size))
 
 
 def element_key(self: Tensor) -> int:
@@ -109,16 +109,21 @@ def conj(self: Tensor) -> Tensor:
 def _new(name: str) -> Any:
     def f(self: Tensor, *size: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False, **kw: Any) -> Tensor:
         from tensorx.ops import factories
-        return getattr(factories, name)(*size, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
+        if name == "tensor":
+            kw.pop("layout", None)  # there is one
+        place = self.device if device is None else device
+        return getattr(factories, name)(*size, dtype=dtype or self.dtype, device=place, requires_grad=requires_grad, **kw)
     f.__name__ = f"new_{name}"
     f.__doc__ = f"`tensorx.{name}` with this tensor's dtype and device."
     return f
 
 
-def new_empty_strided(self: Tensor, size: Any, stride: Any, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False, **kw: Any) -> Tensor:
+def new_empty_strided(self: Tensor, size: Any, stride: Any, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False, layout: Any = None,
+                      pin_memory: bool = False) -> Tensor:
     """`tensorx.empty_strided` with this tensor's dtype and device."""
     from tensorx.ops import factories
-    return factories.empty_strided(size, stride, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad)
+    return factories.empty_strided(size, stride, dtype=dtype or self.dtype, device=self.device if device is None else device,
+                                   requires_grad=requires_grad, layout=layout)
 
 
 def iterate(self: Tensor) -> Iterator[Tensor]:

@@ -11,6 +11,7 @@ import numpy as np
 from tensorx.ops import expr as E
 from tensorx.ops.arithmetic import POINTS, clamp, maximum, minimum
 from tensorx.ops.families import WRITING, composite, elementwise
+from tensorx.ops.table import OF_TENSORS
 from tensorx.tensor import Tensor
 
 
@@ -22,6 +23,7 @@ def _lerp(a, b, w):
 
 lerp = elementwise("lerp(Tensor self, Tensor end, Tensor weight) -> Tensor", _lerp,
                    lambda g, out, a, b, w: (g * (1 - w).conj(), g * w.conj(), g * (b - a).conj()), ref=lambda a, b, w: a + w * (b - a), dtypes="fc",
+                   promote=OF_TENSORS,
                    samples=lambda t: [(t((3, 4)), t((4,)), 0.25), (t((3, 4)), t((3, 4)), t((3, 4), 0, 1))], ulp=8.0,
                    doc="self + weight * (end - self).")
 addcmul = elementwise("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", lambda x, a, b, v: x + v * a * b,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ from tensorx.dtypes import dtype
 from tensorx.errors import DTypeError, ShapeError
 from tensorx.ops import layout
 from tensorx.tensor import Tensor, allocate, key_of
+from tensorx.warning import warn
 
 
 def prepare_outputs(op: Any, args: Sequence[Any], outs: Sequence[Tensor], shape: tuple[int, ...], stores: Sequence[dtype],
@@ -68,9 +68,9 @@ def interleaved(a: Tensor, b: Tensor) -> bool:
 def resize_output(out: Tensor, shape: tuple[int, ...]) -> None:
     """Give an ``out=`` tensor the result's shape; a warning if it had elements of another shape."""
     if out.numel():
-        warnings.warn(f"An output with one or more elements was resized since it had shape {list(out._shape)}, which does not match the required output "
+        warn(f"An output with one or more elements was resized since it had shape {list(out._shape)}, which does not match the required output "
                       f"shape {list(shape)}. This behavior is deprecated, and in a future release outputs will not be resized unless they have zero "
-                      "elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).", stacklevel=5)
+                      "elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).")
     resize(out, shape)
 
 

@@ -19,6 +19,7 @@ from tensorx.errors import DTypeError, ShapeError
 from tensorx.locks import Lock
 from tensorx.ops import expr as E
 from tensorx.ops import factories, philox
+from tensorx.ops.arguments import as_int, as_shape, checked, size_given
 from tensorx.ops.dispatch import call
 from tensorx.ops.families import elementwise, row
 from tensorx.ops.kinds.create import CREATE
@@ -185,6 +186,7 @@ def _dropped(x: E.Expr, p: E.Expr, seed: E.Expr, offset: E.Expr) -> E.Expr:
     return E.where(keep, x * (1 / (1 - p)), 0.0)
 
 
+@checked
 def dropout(input: Tensor, p: float = 0.5, train: bool = True, *, inplace: bool = False) -> Tensor:
     """Zero elements with probability ``p`` and scale the rest by 1 / (1 - p). ValueError unless 0 <= p <= 1.
 
@@ -204,25 +206,32 @@ def dropout(input: Tensor, p: float = 0.5, train: bool = True, *, inplace: bool 
 
 def _draw(name: str, op: Any, first: Any, second: Any, summary: str) -> Callable[..., Tensor]:
     def f(*size: Any, generator: Generator | None = None, out: Tensor | None = None, dtype: DType | None = None, layout: Any = None, device: Any = None,
-          requires_grad: bool = False, pin_memory: bool = False, names: Any = None, **kw: Any) -> Tensor:
-        if "size" in kw:
-            size = (kw.pop("size"),)
+          requires_grad: bool = False, pin_memory: bool = False, **kw: Any) -> Tensor:
+        shape = as_shape(name, size_given(name, size, kw))
         d = dtype or dtypes.get_default_dtype()
         if d.kind != dtypes.FLOAT:
             raise DTypeError(f'"{name}" not implemented for \'{d.name}\'')
-        shape = factories._shape(size)
         keys = (*reserve(generator), d, factories.resolve(device))
         result = call(op, (shape, first, second, *keys), None if out is None else (out,))
         return result.requires_grad_() if requires_grad else result
     f.__name__ = f.__qualname__ = name
     f.__doc__ = f"{summary}\n\n    >>> import tensorx\n    >>> tensorx.{name}(2, 3).shape\n    tensorx.Size([2, 3])\n    "
-    return f
+    return checked(f)
 
 
 rand = _draw("rand", _uniform, 0, 1, "Uniform numbers in [0, 1).")
 randn = _draw("randn", _normal, 0, 1, "Standard normal numbers.")
 
 
+def check_bounds(low: int, high: int, d: DType) -> None:
+    """RuntimeError unless a dtype can hold both ends of a range of integers."""
+    least, most = (0, 1) if d.kind == dtypes.BOOL else (int(np.iinfo(d.np).min), int(np.iinfo(d.np).max)) if d.kind == dtypes.INT else (low, high)
+    for name, value in (("from", low), ("to - 1", high - 1)):
+        if not least <= value <= most:
+            raise RuntimeError(f"randint: {name} is out of bounds for {d.name}; got {value}. Hint: it holds {least} to {most}")
+
+
+@checked
 def randint(*args: Any, generator: Generator | None = None, out: Tensor | None = None, dtype: DType | None = None, layout: Any = None, device: Any = None,
             requires_grad: bool = False, pin_memory: bool = False, low: int | None = None, high: int | None = None, size: Any = None) -> Tensor:
     """``randint([low=0,] high, size)``: integers in [low, high). RuntimeError if the range is empty.
@@ -233,18 +242,22 @@ def randint(*args: Any, generator: Generator | None = None, out: Tensor | None =
     """
     values = list(args)
     if size is None:
-        size = values.pop()
+        size = values.pop() if values else None
     if high is None:
-        high = values.pop()
+        high = values.pop() if values else None
     low = values.pop() if values else (low or 0)
-    low, high = int(low), int(high)
+    if not isinstance(size, list | tuple):
+        raise TypeError(f"randint: argument 'size' must be a tuple of ints; got {size!r} ({type(size).__name__}). Hint: randint(low, high, (n,))")
+    low, high, shape = as_int("randint", "low", low), as_int("randint", "high", high), as_shape("randint", (size,))
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     d = dtype or dtypes.int64
-    call_args = (factories._shape((size,)), low, high - low, *reserve(generator), d, factories.resolve(device))
+    check_bounds(low, high, d)
+    call_args = (shape, low, high - low, *reserve(generator), d, factories.resolve(device))
     return call(_randint, call_args, None if out is None else (out,))
 
 
+@checked
 def randperm(n: int, *, generator: Generator | None = None, out: Tensor | None = None, dtype: DType | None = None, layout: Any = None, device: Any = None,
              requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
     """A random permutation of 0 .. n - 1: the order of n random 63-bit keys.
@@ -259,6 +272,7 @@ def randperm(n: int, *, generator: Generator | None = None, out: Tensor | None =
     return keys.argsort(stable=True).to(dtype or dtypes.int64)
 
 
+@checked
 def bernoulli(input: Tensor, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
     """1 with the probability that ``input`` holds, else 0.
 
@@ -274,6 +288,7 @@ def _check_std(std: float) -> None:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
 
 
+@checked
 def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Generator | None = None, out: Tensor | None = None, dtype: DType | None = None,
            layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
     """Normal numbers with the given mean and standard deviation (numbers with ``size``, or tensors).
@@ -282,6 +297,9 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Gene
     >>> tensorx.normal(0.0, 1.0, (2,)).shape
     tensorx.Size([2])
     """
+    for name, value in (("mean", mean), ("std", std)):
+        if not isinstance(value, int | float | np.number | Tensor):
+            raise TypeError(f"normal: argument '{name}' must be a number or a Tensor; got {value!r} ({type(value).__name__})")
     if not isinstance(std, Tensor):
         _check_std(std)
     elif std.device.type != "meta" and not bool((std.detach() >= 0).all()):
@@ -292,7 +310,7 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Gene
         shape = broadcast_shapes("normal", *(x._shape for x in (mean, std) if isinstance(x, Tensor)))
         drawn: Tensor = randn(shape, generator=generator, dtype=like.dtype, device=like.device) * std + mean
         return drawn if out is None else out.resize_(shape).copy_(drawn)
-    args = (factories._shape((size,)), mean, std, *reserve(generator), dtype or dtypes.get_default_dtype(), factories.resolve(device))
+    args = (as_shape("normal", (size,)), mean, std, *reserve(generator), dtype or dtypes.get_default_dtype(), factories.resolve(device))
     result = call(_normal, args, None if out is None else (out,))
     return result.requires_grad_() if requires_grad else result
 
@@ -305,7 +323,7 @@ def _like(name: str) -> Callable[..., Tensor]:
         return drawn.requires_grad_() if requires_grad else drawn
     f.__name__ = f.__qualname__ = name + "_like"
     f.__doc__ = f"`{name}` in the shape, dtype and device of ``input``.\n\n    >>> import tensorx\n    >>> tensorx.{name}_like(tensorx.zeros(2)).shape\n    tensorx.Size([2])\n    "
-    return f
+    return checked(f)
 
 
 rand_like, randn_like = _like("rand"), _like("randn")

@@ -9,6 +9,7 @@ from tensorx import dtypes
 from tensorx.dtypes import dtype as DType
 from tensorx.ops import expr as E
 from tensorx.ops import factories, philox
+from tensorx.ops.arguments import checked
 from tensorx.ops.dispatch import call
 from tensorx.ops.families import elementwise, row
 from tensorx.ops.kinds.create import CREATE
@@ -48,6 +49,7 @@ def _check_weights(p: Tensor) -> None:
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
 
 
+@checked
 def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
     """Indices drawn with the weights in ``input`` (a vector, or one a row), with or without replacement. RuntimeError for weights that are negative,
     not finite or all zero, and for more draws without replacement than there are weights.
@@ -79,6 +81,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = False, *, g
     return drawn if out is None else out.resize_(drawn._shape).copy_(drawn)  # type: ignore[no-any-return]
 
 
+@checked
 def randint_like(input: Tensor, *args: Any, low: int | None = None, high: int | None = None, dtype: DType | None = None, layout: Any = None, device: Any = None,
                  requires_grad: bool = False, memory_format: Any = None, generator: Generator | None = None) -> Tensor:
     """``randint_like(input, [low=0,] high)``: integers in [low, high) in the shape, dtype and device of ``input``.

@@ -212,11 +212,9 @@ def _bool(x: Any) -> bool:
 
 
 def _dtype(x: Any) -> Any:
-    from tensorx.dtypes import PYTHON, dtype, get_default_dtype
+    from tensorx.dtypes import PYTHON, dtype
     if isinstance(x, dtype):
         return x
-    if x is float:
-        return get_default_dtype()
     if isinstance(x, type) and x in PYTHON:
         return PYTHON[x]
     raise Mismatch

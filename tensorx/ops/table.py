@@ -51,10 +51,11 @@ class Promote:
     to: str = ""  # the dtype of this code
     result: str = "same"  # 'same' as the body's value in the operands' dtype, a dtype code, 'self' or 'dtype' (an argument's)
     skip: int = 0  # the first operands take no part (a condition)
+    numbers: bool = True  # whether Python numbers take part: a float beside integer tensors makes them floats
 
     def common(self, dims: Sequence[dtype], zeros: Sequence[dtype], numbers: Sequence[dtype]) -> dtype:
         """The dtype in which the body runs (before f16 and bf16 widen to f32)."""
-        d = dtypes.promote(list(dims), list(zeros), list(numbers))
+        d = dtypes.promote(list(dims), list(zeros), list(numbers) if self.numbers or not (dims or zeros) else [])
         if d.kind > self.lift:
             return d
         return dtypes.FROM_CODE[self.to] if self.to else dtypes.get_default_dtype()
@@ -66,6 +67,7 @@ TO_INT = Promote("int", lift=BOOL, to="i64")  # bool as int64
 TO_LONG = Promote("long", lift=INT, to="i64")
 TO_BOOL = Promote("bool", result="b8")
 COND = Promote("cond", skip=1)
+OF_TENSORS = Promote("tensors", numbers=False)
 KEEP = Promote("keep", result="self")  # the first operand's dtype
 ASKED = Promote("asked", result="dtype")  # the dtype argument
 
@@ -177,5 +179,5 @@ def check_dtype(op: Op, d: dtype) -> None:
         raise DTypeError(f"{op.schema.name}: operands must be {' or '.join(words[c] for c in op.dtypes)}; got {d.name}. Hint: cast with .to()")
 
 
-__all__ = ["ASKED", "BOOL", "BY_NAME", "COND", "DEFAULT", "FLOAT", "KEEP", "NONDIFF", "OPS", "TO_BOOL", "TO_FLOAT", "TO_LONG", "Op", "Promote", "check_dtype",
+__all__ = ["ASKED", "BOOL", "BY_NAME", "COND", "DEFAULT", "FLOAT", "KEEP", "NONDIFF", "OF_TENSORS", "OPS", "TO_BOOL", "TO_FLOAT", "TO_LONG", "Op", "Promote", "check_dtype",
            "find", "intrinsic_op", "register"]

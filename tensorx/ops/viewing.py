@@ -103,6 +103,10 @@ def _expand(t: Tensor, size: Sequence[int]) -> Geometry:
         raise ShapeError(f"expand: the number of sizes provided ({len(size)}) must be greater or equal to the number of dimensions in the tensor "
                          f"({len(t._shape)})")
     shape, strides = [], []
+    for i in reversed(range(lead, len(size))):  # PyTorch blames the last one
+        if size[i] not in (-1, t._shape[i - lead]) and t._shape[i - lead] != 1:
+            raise ShapeError(f"expand: The expanded size of the tensor ({size[i]}) must match the existing size ({t._shape[i - lead]}) at non-singleton "
+                             f"dimension {i}. Target sizes: {list(size)}. Tensor sizes: {list(t._shape)}")
     for i, n in enumerate(size):
         old = t._shape[i - lead] if i >= lead else None
         if n == -1 and old is None:
@@ -110,12 +114,9 @@ def _expand(t: Tensor, size: Sequence[int]) -> Geometry:
         if old is None or (old == 1 and n != -1):
             shape.append(n)
             strides.append(0 if n != 1 or old is None else t._get_strides()[i - lead])
-        elif n in (-1, old):
+        else:
             shape.append(old)
             strides.append(t._get_strides()[i - lead])
-        else:
-            raise ShapeError(f"expand: The expanded size of the tensor ({n}) must match the existing size ({old}) at non-singleton dimension {i}. "
-                             f"Target sizes: {list(size)}. Tensor sizes: {list(t._shape)}")
     return tuple(shape), tuple(strides), t._offset
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from tensorx import dtypes
 from tensorx.dtypes import dtype as DType
 from tensorx.ops import factories
+from tensorx.ops.arguments import checked
 from tensorx.tensor import Tensor
 
 
@@ -30,7 +31,7 @@ def _older(name: str, kind: str, *options: tuple[str, float]) -> Callable[..., T
     window.__name__ = window.__qualname__ = name
     window.__doc__ = (f"The window of `tensorx.signal.windows.{kind}`, periodic unless ``periodic=False``. RuntimeError for a negative length.\n\n    >>> import tensorx\n"
                       f"    >>> tensorx.{name}(8).shape\n    tensorx.Size([8])\n    ")
-    return window
+    return checked(window)
 
 
 hann_window, hamming_window = _older("hann_window", "hann"), _older("hamming_window", "hamming", ("alpha", 0.54), ("beta", 0.46))
@@ -38,6 +39,7 @@ blackman_window, bartlett_window = _older("blackman_window", "blackman"), _older
 kaiser_window = _older("kaiser_window", "kaiser", ("beta", 12.0))
 
 
+@checked
 def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Tensor | None = None, dtype: DType | None = None, layout: Any = None, device: Any = None,
              requires_grad: bool = False) -> Tensor:
     """Powers of ``base`` whose exponents are evenly spaced from start to end, both included.
@@ -56,6 +58,7 @@ def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Tenso
     return found.requires_grad_() if requires_grad else found
 
 
+@checked
 def scalar_tensor(s: Any, *, dtype: DType | None = None, layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
     """A zero-dim tensor of a number, in the default dtype unless another is given.
 

@@ -1,6 +1,9 @@
 """Functions behind the layers: PyTorch's signatures, composed from the ops of the table."""
 
+from inspect import isfunction as _isfunction
+
 from tensorx.amp.lists import LISTED as _LISTED
+from tensorx.ops.arguments import explained as _explained
 from tensorx.ops.dispatch import seen_by_modes as _seen_by_modes
 
 from .activation import (
@@ -110,5 +113,7 @@ from .unpooling import (
     max_unpool3d,
 )
 
+_OWN = {_name for _name, _f in globals().items() if _isfunction(_f) and _f.__module__.startswith(__name__)}
+globals().update({_name: _explained(globals()[_name]) for _name in sorted(_OWN - _LISTED)})
 #: Autocast knows these by name, as it knows rows.
 globals().update({_name: _seen_by_modes(globals()[_name]) for _name in sorted(_LISTED & globals().keys())})

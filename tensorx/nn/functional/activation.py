@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import tensorx as tx
+from tensorx.warning import warn
 
 
 def tanh(input: Any) -> Any:
@@ -195,7 +195,7 @@ def softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any
         tensor([[0.5000, 0.5000],
                 [0.2689, 0.7311]])
     """
-    dim = _implicit_dim("softmax", input.dim(), _stacklevel) if dim is None else dim
+    dim = _implicit_dim("softmax", input.dim()) if dim is None else dim
     return tx.softmax(input, dim) if dtype is None else tx.softmax(input, dim, dtype=dtype)
 
 
@@ -207,7 +207,7 @@ def log_softmax(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype:
         >>> tx.nn.functional.log_softmax(tx.tensor([0.0, 1.0]), dim=0)
         tensor([-1.3133, -0.3133])
     """
-    dim = _implicit_dim("log_softmax", input.dim(), _stacklevel) if dim is None else dim
+    dim = _implicit_dim("log_softmax", input.dim()) if dim is None else dim
     return tx.log_softmax(input, dim) if dtype is None else tx.log_softmax(input, dim, dtype=dtype)
 
 
@@ -219,7 +219,7 @@ def softmin(input: Any, dim: int | None = None, _stacklevel: int = 3, dtype: Any
         >>> tx.nn.functional.softmin(tx.tensor([0.0, 1.0]), dim=0)
         tensor([0.7311, 0.2689])
     """
-    dim = _implicit_dim("softmin", input.dim(), _stacklevel) if dim is None else dim
+    dim = _implicit_dim("softmin", input.dim()) if dim is None else dim
     return tx.softmax(-input, dim) if dtype is None else tx.softmax(-input, dim, dtype=dtype)
 
 
@@ -235,7 +235,7 @@ def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float =
         tensor([1., 1.])
     """
     if eps != 1e-10:
-        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+        warn("`eps` parameter is deprecated and has no effect.")
     noise = -tx.empty_like(logits).exponential_().log()
     soft = ((logits + noise) / tau).softmax(dim)
     if not hard:
@@ -244,7 +244,7 @@ def gumbel_softmax(logits: Any, tau: float = 1, hard: bool = False, eps: float =
     return tx.zeros_like(logits).scatter_(dim, best, 1.0) - soft.detach() + soft
 
 
-def _implicit_dim(name: str, ndim: int, stacklevel: int) -> int:
+def _implicit_dim(name: str, ndim: int) -> int:
     message = f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an "
-    warnings.warn(message + "argument.", stacklevel=stacklevel)
+    warn(message + "argument.")
     return 0 if ndim in (0, 1, 3) else 1

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import tensorx as tx
 from tensorx.ops.dropouts import check_probability
+from tensorx.warning import warn
 
 
 def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
@@ -72,7 +72,7 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool =
             "future release to interpret the input as one without a batch dimension, i.e. shape (C, H, W). To "
             "maintain the 1D channel-wise dropout behavior, please switch to using dropout1d instead."
         )
-        warnings.warn(message, stacklevel=2)
+        warn(message)
     return _channels(input, p, training, inplace, True)
 
 
@@ -110,7 +110,7 @@ def _warn_of_rank(name: str, rank: int, kind: str, spatial: int, ranks: str) -> 
         f"to provide channel-wise dropout on inputs with {spatial} spatial dimensions, a channel dimension, and an "
         f"optional batch dimension {ranks}."
     )
-    warnings.warn(message, stacklevel=3)
+    warn(message)
 
 
 def _channels(input: Any, p: float, training: bool, inplace: bool, batched: bool) -> Any:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import tensorx as tx
 from tensorx.ops import domain
 from tensorx.ops.indexing import embedding as embedding_row
+from tensorx.warning import warn
 
 
 def _check_indices(op: str, input: Any) -> None:
@@ -130,7 +130,7 @@ def embedding_bag(
     if weight.dtype is tx.int64 and input.dtype.is_floating_point:
         message = "Argument order of nn.functional.embedding_bag was changed. Usage `embedding_bag(weight, input, ...)`"
         message += " is deprecated, and should now be `embedding_bag(input, weight, ...)`."
-        warnings.warn(message, stacklevel=2)
+        warn(message)
         weight, input = input, weight
     _check_bags(input, weight, offsets, mode, scale_grad_by_freq, per_sample_weights)
     if sparse:

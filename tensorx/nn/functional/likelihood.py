@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import tensorx as tx
+from tensorx.errors import DTypeError
 from tensorx.ops import losses
 from tensorx.ops.dispatch import call
+from tensorx.warning import warn
 
 from .loss import _reduced, _reduction
 
@@ -61,6 +62,9 @@ def binary_cross_entropy_with_logits(
     reduction = _reduction(size_average, reduce, reduction)
     if tuple(target.shape) != tuple(input.shape):
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
+    if not target.dtype.is_floating_point or not input.dtype.is_floating_point:
+        got = f"{input.dtype.name}, {target.dtype.name}. Hint: target.float()"
+        raise DTypeError(f"binary_cross_entropy_with_logits: operands must be floating-point; got {got}")
     return _reduced(call(losses.bce_logits, (input, target, weight, pos_weight)), reduction)
 
 
@@ -87,7 +91,7 @@ def kl_div(
             message = "reduction: 'mean' divides the total loss by both the batch size and the support size."
             message += "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
             message += "'mean' will be changed to behave the same as 'batchmean' in the next major release."
-            warnings.warn(message, stacklevel=2)
+            warn(message)
         reduction = _reduction(size_average, reduce, reduction)
     loss = call(losses.kl_div, (input, target, log_target))
     if reduction != "batchmean":

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import warnings
 from typing import Any
 
 import tensorx as tx
+from tensorx.warning import warn
 
 from .classification import _mean, cross_entropy
 from .layer import linear
@@ -144,7 +144,7 @@ def linear_cross_entropy(
         if not extra and label_smoothing == 0.0 and target.dtype is tx.int64:
             return _by_chunks(input, linear_weight, target, linear_bias, weight, reduction, ignored, options)
         message = "linear_cross_entropy: 'options' has no effect with smoothing, probabilities or extra dimensions"
-        warnings.warn(message, stacklevel=2)
+        warn(message)
     flat = linear_weight.reshape(-1, features)
     logits = linear(input, flat, None if linear_bias is None else linear_bias.reshape(-1))
     if extra:

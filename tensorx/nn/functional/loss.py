@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from tensorx.ops import losses
 from tensorx.ops.dispatch import call
+from tensorx.warning import warn
 
 
 def _reduction(size_average: Any, reduce: Any, reduction: str) -> str:
@@ -15,7 +15,7 @@ def _reduction(size_average: Any, reduce: Any, reduction: str) -> str:
         mean, any_ = size_average is not False, reduce is not False
         reduction = ("mean" if mean else "sum") if any_ else "none"
         message = f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead."
-        warnings.warn(message, stacklevel=3)
+        warn(message)
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
     return reduction
@@ -31,7 +31,7 @@ def _warn_of_broadcasting(input: Any, target: Any) -> None:
             f"Using a target size ({target.shape}) that is different to the input size ({input.shape}). "
             "This will likely lead to incorrect results due to broadcasting. Please ensure they have the same size."
         )
-        warnings.warn(message, stacklevel=3)
+        warn(message)
 
 
 def _weighted(loss: Any, input: Any, weight: Any, reduction: str) -> Any:

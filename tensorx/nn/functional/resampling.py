@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import tensorx as tx
 from tensorx.ops.resampling import resized
+from tensorx.warning import warn
 
 #: Mode -> (spatial dimensions that it takes, the tables' name for it)
 MODES = {
@@ -114,7 +114,7 @@ def upsample(
         >>> tx.nn.functional.upsample(tx.tensor([[[0.0, 1.0]]]), scale_factor=2)
         tensor([[[0., 0., 1., 1.]]])
     """
-    warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.")
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
@@ -127,9 +127,8 @@ def upsample_nearest(input: Any, size: Any = None, scale_factor: Any = None) -> 
         >>> tx.nn.functional.upsample_nearest(tx.tensor([[[0.0, 1.0]]]), size=4)
         tensor([[[0., 0., 1., 1.]]])
     """
-    warnings.warn(
-        "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
-    )
+    warn(
+        "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.")
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
@@ -142,7 +141,6 @@ def upsample_bilinear(input: Any, size: Any = None, scale_factor: Any = None) ->
         >>> tx.nn.functional.upsample_bilinear(tx.tensor([[[[0.0, 1.0]]]]), size=(1, 3))
         tensor([[[[0.0000, 0.5000, 1.0000]]]])
     """
-    warnings.warn(
-        "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2
-    )
+    warn(
+        "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.")
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)

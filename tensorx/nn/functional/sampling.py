@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import tensorx as tx
 from tensorx.ops.grids import MODES, PADDINGS
+from tensorx.warning import warn
 
 _CHANGED = (
     "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please specify "
@@ -42,7 +42,7 @@ def grid_sample(
             f"'{padding_mode}'"
         )
     if align_corners is None:
-        warnings.warn(_CHANGED, stacklevel=2)
+        warn(_CHANGED)
     at = MODES.index(mode), PADDINGS.index(padding_mode)
     return tx.grid_sampler(input, grid, *at, bool(align_corners))
 
@@ -62,7 +62,7 @@ def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any
                   [ 0.5000,  0.0000]]]])
     """
     if align_corners is None:
-        warnings.warn(_CHANGED, stacklevel=2)
+        warn(_CHANGED)
         align_corners = False
     if not theta.is_floating_point():
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
@@ -78,11 +78,9 @@ def affine_grid(theta: Any, size: Any, align_corners: bool | None = None) -> Any
             f"{tuple(theta.shape)}."
         )
     if align_corners and min(size[-rank:]) == 1:
-        warnings.warn(
+        warn(
             "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This "
-            "is not an intended use case of affine_grid. See the documentation of affine_grid for details.",
-            stacklevel=2,
-        )
+            "is not an intended use case of affine_grid. See the documentation of affine_grid for details.")
     elif min(size) <= 0:
         raise ValueError(f"Expected non-zero, positive output size. Got {tuple(size)}")
     return tx.affine_grid_generator(theta, tuple(size), align_corners)

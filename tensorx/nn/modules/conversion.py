@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import tensorx as tx
+from tensorx.dtypes import PYTHON
+from tensorx.ops.arguments import as_dtype
 
 
 def parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
@@ -18,7 +20,7 @@ def parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
     for arg in args:
         if isinstance(arg, tx.Tensor):
             other = arg
-        elif isinstance(arg, tx.dtype):
+        elif isinstance(arg, tx.dtype) or (isinstance(arg, type) and arg in PYTHON):
             dtype = arg
         elif isinstance(arg, bool):
             flags.append(arg)
@@ -28,4 +30,5 @@ def parse_to(*args: Any, **kwargs: Any) -> tuple[Any, Any, bool, Any]:
             raise TypeError(f"to: arguments must be a device, a dtype or a tensor; got {type(arg).__name__}.")
     if other is not None:
         device, dtype = other.device, other.dtype
+    dtype = as_dtype("Module.to", dtype)
     return (None if device is None else tx.device(device)), dtype, flags[0] if flags else non_blocking, memory_format

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from tensorx.nn import functional as F
+from tensorx.warning import warn
 
 from .batchnorm import _LazyNormBase, _NormBase
 
@@ -42,11 +42,9 @@ class _InstanceNorm(_NormBase):
                     f"expected input's size at dim={dim} to match num_features ({self.num_features}), "
                     f"but got: {input.size(dim)}."
                 )
-            warnings.warn(
+            warn(
                 f"input's size at dim={dim} does not match num_features. You can silence this warning by not passing "
-                "in num_features, which is not used because affine=False",
-                stacklevel=2,
-            )
+                "in num_features, which is not used because affine=False")
         batch = input.unsqueeze(0) if dim == 0 else input
         out = F.instance_norm(
             batch,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import warnings
 from typing import Any
 
 import tensorx as tx
@@ -12,6 +11,7 @@ from tensorx.nn import init
 from tensorx.nn.functional import recurrent
 from tensorx.nn.parameter import Parameter
 from tensorx.nn.utils.rnn import PackedSequence
+from tensorx.warning import warn
 
 from .module import Module
 
@@ -24,11 +24,9 @@ def _check_settings(input_size: Any, hidden_size: Any, num_layers: int, dropout:
             "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
         )
     if dropout > 0 and num_layers == 1:  # type: ignore[operator]
-        warnings.warn(
+        warn(
             "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers "
-            f"greater than 1, but got dropout={dropout} and num_layers={num_layers}",
-            stacklevel=4,
-        )
+            f"greater than 1, but got dropout={dropout} and num_layers={num_layers}")
     for name, value in (("input_size", input_size), ("hidden_size", hidden_size)):
         if not isinstance(value, int):
             raise TypeError(f"{name} should be of type int, got: {type(value).__name__}")

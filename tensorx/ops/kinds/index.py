@@ -39,6 +39,11 @@ class Index:
     wrap: bool = False  # negative indices count from the end (only in indexing with brackets)
     fault: str = ""  # the tensor is a mask of faults, and this is what a 1 in it means
 
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The least index, and what all must be less than."""
+        return (-self.extent if self.wrap else 0), self.extent
+
 
 @dataclass
 class Take:
@@ -126,7 +131,7 @@ def _offsets(op: Op, shape: Ints, strides: Ints, indices: Sequence[Index], base:
         bad = (values < (-i.extent if i.wrap else 0)) | (values >= i.extent)
         if bad.any():
             position = int(bad.argmax())
-            faults.raise_index(op.schema.name, position, int(values.flat[position]), i.extent)
+            faults.raise_index(op.schema.name, position, int(values.flat[position]), i.bounds)
         offset = offset + np.where(values < 0, values + i.extent, values) * i.step
     return np.broadcast_to(offset, shape)
 
@@ -200,7 +205,7 @@ def _launch(family: str, op: Op, plan: Take | Put, out: Tensor, out_strides: Int
                                                 params=(("n_index", len(plan.indices)), ("error", True), ("wrap", wrap), *params)))
     cell = faults.cell(device)
     args: list[Any] = [x for t in (out, other, *(i.tensor for i in plan.indices)) for x in (t._storage.handle(), t._offset)]
-    args += [cell.buffer, cell.reserve(op.schema.name, [i.fault or i.extent for i in plan.indices]), *sizes]
+    args += [cell.buffer, cell.reserve(op.schema.name, [i.fault or i.bounds for i in plan.indices]), *sizes]
     extents: list[int] = [*sizes]
     for i in plan.indices:
         extents += (i.extent, i.step)
