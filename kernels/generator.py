@@ -114,7 +114,7 @@ def render_kernel(spec: KernelSpec, caps: Capabilities) -> tuple[str, tuple[tupl
         "SIMD": "TX_SIMD_PAIRS" if pairs else "TX_SIMD",
         "SIMD_SHORT": "TX_SIMD_PAIRS" if pairs else "TX_SIMD_SHORT",
     }
-    context["SCALAR"] = "TX_SCALAR" if pairs and target.grid else ""
+    context["SCALAR"] = "TX_SCALAR" if target.grid else ""
     if hasattr(module, "context"):
         context |= module.context(spec, caps)
     return text.tidy(_fill(module.TEMPLATE, **context)), ((spec.entry, args),)

@@ -5,6 +5,7 @@ Formulas are the textbook ones; division scales by the larger component (Smith, 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from tensorx.dtypes import COMPLEX
@@ -24,12 +25,13 @@ def _div(a: Pair, b: Pair) -> Pair:
     den = big + small * r
     re = E.where(wide, a[0] + a[1] * r, a[0] * r + a[1]) / den
     im = E.where(wide, a[1] - a[0] * r, a[1] * r - a[0]) / den
-    return re, im
+    by_zero = E.eq(big, 0)  # infinities, and NaN only of 0 / 0
+    return E.where(by_zero, a[0] / E.abs(big), re), E.where(by_zero, a[1] / E.abs(big), im)
 
 
 def _exp(a: Pair) -> Pair:
-    scale = E.exp(a[0])
-    return scale * E.cos(a[1]), E.where(E.eq(a[1], 0), a[1], scale * E.sin(a[1]))
+    scale, vanishes = E.exp(a[0]), E.eq(a[0], -math.inf)  # at any angle (C99, G.6.3.1)
+    return E.where(vanishes, 0.0, scale * E.cos(a[1])), E.where(vanishes, 0.0, E.where(E.eq(a[1], 0), a[1], scale * E.sin(a[1])))
 
 
 def _log(a: Pair) -> Pair:
@@ -47,8 +49,10 @@ def _sqrt(a: Pair) -> Pair:
 def _pow(a: Pair, b: Pair) -> Pair:
     la, zero = _log(a), E.eq(E.hypot(*a), 0)
     re, im = _exp(_mul(la, b))
-    unit = E.eq(b[0], 0) & E.eq(b[1], 0)
-    return E.where(unit, 1.0, E.where(zero, 0.0, re)), E.where(unit | zero, 0.0, im)
+    unit, falls = E.eq(b[0], 0) & E.eq(b[1], 0), b[0] > 0
+    nan = E.const(math.nan, b[0].dtype)
+    of_zero = E.where(falls, 0.0, E.where(b[0] < 0, math.inf, nan)), E.where(falls, 0.0, nan)
+    return E.where(unit, 1.0, E.where(zero, of_zero[0], re)), E.where(unit, 0.0, E.where(zero, of_zero[1], im))
 
 
 def _tanh(a: Pair) -> Pair:

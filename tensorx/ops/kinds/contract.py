@@ -130,7 +130,15 @@ def launch(calls: Sequence[contraction.Call], operands: Sequence[Tensor], scalar
 
 
 def multiply(p: Product, out: Tensor) -> None:
-    """Run a product."""
+    """Run a product. A factor of 0 leaves its term out, also where that holds NaN or infinities (as BLAS does)."""
+    if p.extra is not None and (p.alpha == 0 or p.beta == 0):
+        from tensorx.ops.convert import copy_into
+        from tensorx.ops.factories import zeros
+        nothing = zeros((1,) * len(out._shape), dtype=out.dtype, device=out.device)
+        if p.alpha == 0:
+            copy_into(out, p.extra * p.beta if p.beta != 0 else nothing)
+            return
+        p = Product(p.a, p.b, None if p.alpha == 1 else nothing, p.alpha)
     caps = out.device.runtime.capabilities  # type: ignore[union-attr]
     d = out.dtype
     if use_numpy(out.device, out.numel(), -1) or (caps.host_callable and d.kind >= dtypes.FLOAT and blas_enabled()):

@@ -27,7 +27,7 @@ TX_KERNEL(1, 1, 1) tx_center(TX_GLOBAL f16 *y0_p, i64 y0_o, TX_GLOBAL f32 *y1_p,
           TX_GLOBAL const f16 *x0_r = x0_q + ((t) * x0_t0);
           f32 p = 0;
           if (len < 64) {
-
+            TX_SCALAR
             for (i32 j = 0; j < len; ++j) {
               f32 x0 = TX_LOAD_f16(x0_r, (j) * x0_t0);
               f32 v0;
