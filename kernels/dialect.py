@@ -86,7 +86,7 @@ OPENCL = Dialect(
         TX_SIMD_SHORT='_Pragma("clang loop vectorize(assume_safety) unroll(disable)")',
         # Intel's compiler dies of vectorising some loops over pairs of reals (complex numbers).
         TX_SIMD_PAIRS='_Pragma("clang loop vectorize(disable)")',
-        # A sum in order cannot be vectorised, and Intel's compiler loses terms where it tries: of `p = p - x` with one x.
+        # A sum in order cannot be vectorised; where Intel's compiler tries (`p = p - x` with one x), it loses terms.
         TX_SCALAR='_Pragma("clang loop vectorize(disable)")',
     ),
     calls={
