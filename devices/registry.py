@@ -9,6 +9,7 @@ indices do not shift when others are hidden.
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 import threading
 from typing import Any, Self, cast
@@ -26,7 +27,7 @@ BACKENDS = {
 }
 #: Known names without a backend in this version, and what to use meanwhile.
 PLANNED = {
-    "cuda": "NVIDIA cards work through OpenCL: pip install 'tensorx-gpu[opencl]' and use device 'opencl:nvidia'",
+    "cuda": "NVIDIA cards work through OpenCL: {opencl}use device 'opencl:nvidia'",
 }
 #: Where "auto" looks for a real GPU, best first.
 AUTO_ORDER = ("cuda", "sycl", "opencl")
@@ -48,6 +49,12 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
+
+
+def meanwhile(kind: str) -> str:
+    """What to use instead of a kind that is PLANNED; what is installed already is not advised."""
+    lacking = importlib.util.find_spec("pyopencl") is None
+    return PLANNED[kind].format(opencl="pip install 'tensorx-gpu[opencl]' and " if lacking else "")
 
 
 class device:
@@ -142,7 +149,7 @@ def _parse(spec: Any, index: int | None) -> device:
     if kind in PLANNED:
         raise BackendUnavailable(
             f"device: {spec!r} must name a backend of this version; {kind} is not in this version. "
-            f"Hint: {PLANNED[kind]}."
+            f"Hint: {meanwhile(kind)}."
         )
     if kind not in BACKENDS:
         raise DeviceError(
@@ -183,7 +190,7 @@ def backend(kind: str) -> Backend:
     found = _backends.get(kind)
     if found is None:
         if kind in PLANNED:
-            raise BackendUnavailable(f"device: {kind} is not in this version. Hint: {PLANNED[kind]}.")
+            raise BackendUnavailable(f"device: {kind} is not in this version. Hint: {meanwhile(kind)}.")
         found = _backends[kind] = importlib.import_module(BACKENDS[kind]).BACKEND
     return found
 

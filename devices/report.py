@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,7 +101,7 @@ def lines() -> list[str]:
     out = []
     for kind in [*registry.BACKENDS, *registry.PLANNED]:
         if kind in registry.PLANNED:
-            out.append(f"none  {kind}: not in this version. {registry.PLANNED[kind]}")
+            out.append(f"none  {kind}: not in this version. {registry.meanwhile(kind)}")
             continue
         back = registry.backend(kind)
         reason = back.available()
@@ -128,11 +129,15 @@ def _device_lines(dev: Device) -> list[str]:
 
 
 def main(argv: list[str]) -> int:
-    """Print the report; 0 unless a device failed its check."""
+    """Print the report: 0, 1 if a device failed its check, 2 with a line on stderr for a variable that names nothing."""
     argparse.ArgumentParser(
         prog="python -m tensorx devices", description=__doc__.split("\n", maxsplit=1)[0]
     ).parse_args(argv)
-    found = lines()
+    try:
+        found = lines()
+    except TensorXError as error:
+        print(error, file=sys.stderr)
+        return 2
     print("\n".join(found))
     for variable in ("TENSORX_DEVICE", "TENSORX_VISIBLE_DEVICES", "TENSORX_CAPS_MASK", "TENSORX_CC"):
         if variable in os.environ:

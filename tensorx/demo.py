@@ -8,14 +8,20 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import os
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import tensorx as tx
 from tensorx import nn
 from tensorx.data import BatchSampler, DataLoader, RandomSampler, digits
+from tensorx.devices import registry
+from tensorx.errors import DeviceError, TensorXError
 
 BATCH = 64
 EPOCHS = 8
@@ -122,7 +128,6 @@ def plot(results: Sequence[Result], path: str) -> None:
 
 def report(result: Result) -> str:
     """What the demo prints at the end."""
-    from tensorx.devices import registry
     from tensorx.kernels import cache
 
     runtime = registry.open(result.device)
@@ -146,20 +151,53 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _device(text: str) -> registry.device:
+    """The opened device of a device string; DeviceError for one on which nothing can be learned."""
+    device = registry.resolve(text)
+    if device.type in ("meta", "null"):
+        raise DeviceError(
+            f"demo: argument '--device' must name a device that computes; got {text!r}, where tensors have no values. "
+            "Hint: python -m tensorx devices"
+        )
+    return device
+
+
+def _check_files(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
+    """Refuse, before the training and not after it, what could not be written."""
+    for option, path in (("--plot", args.plot), ("--losses", args.losses)):
+        if not path:
+            continue
+        folder = Path(path).parent
+        if not folder.is_dir():
+            parser.error(f"argument {option}: must be a file in a folder that exists; got {path!r}")
+        if Path(path).is_dir() or not os.access(path if Path(path).exists() else folder, os.W_OK):
+            parser.error(f"argument {option}: must be a file that can be written; got {path!r}")
+    if not args.plot:
+        return
+    if find_spec("matplotlib") is None:
+        parser.error("argument --plot: needs matplotlib. Hint: pip install 'tensorx-gpu[plot]'")
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    kinds = FigureCanvasBase.get_supported_filetypes()
+    kind = Path(args.plot).suffix[1:].lower()
+    if kind and kind not in kinds:
+        parser.error(f"argument --plot: must end in one of .{', .'.join(sorted(kinds))}; got {args.plot!r}")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the demo; the exit status is 0."""
+    """Run the demo: 0, or 2 with a line on stderr for a device that cannot be used or a file that cannot be written."""
     from tqdm import tqdm
 
     parser = _parser()
     args = parser.parse_args(argv)
     if args.epochs < 1:
         parser.error(f"argument --epochs: must be at least 1; got {args.epochs}")
-    if args.plot:
-        from importlib.util import find_spec
-
-        if find_spec("matplotlib") is None:  # before the training, not after it
-            parser.error("argument --plot: needs matplotlib. Hint: pip install 'tensorx-gpu[plot]'")
-    device = tx.device(args.device)
+    _check_files(parser, args)
+    try:
+        device = _device(args.device)
+    except TensorXError as error:
+        print(" ".join(str(error).split("\n")), file=sys.stderr)
+        return 2
     total = args.epochs * -(-len(digits.load("cpu")[0]) // BATCH)
     with contextlib.closing(tqdm(total=total, desc=str(device), unit="step", disable=None)) as bar:
         result = train(device, args.epochs, args.seed, bar)

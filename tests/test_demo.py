@@ -65,3 +65,30 @@ def test_plot(tmp_path):
     pytest.importorskip("matplotlib")
     demo.plot([demo.Result("cpu", 0, [2.0, 1.0])], str(tmp_path / "loss.png"))
     assert (tmp_path / "loss.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("words", ["foo", "cuda", "opencl:99", "opencl:nobody", "meta", "null", "null:opencl", ""])
+def test_device_that_cannot_learn_is_one_line(words, capsys):
+    assert demo.main(["--device", words]) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert err.count("\n") == 1
+    assert repr(words) in err
+
+
+@pytest.mark.parametrize("option", ["--plot", "--losses"])
+def test_files_are_checked_before_the_training(option, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(demo, "train", None)
+    for path in (tmp_path / "none" / "x.png", tmp_path):
+        with pytest.raises(SystemExit) as end:
+            demo.main(["--device", "cpu", option, str(path)])
+        assert end.value.code == 2
+        assert f"argument {option}: must be a file" in capsys.readouterr().err
+
+
+def test_plot_of_an_unknown_kind(tmp_path, capsys, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(demo, "train", None)
+    with pytest.raises(SystemExit):
+        demo.main(["--device", "cpu", "--plot", str(tmp_path / "loss.nothing")])
+    assert "must end in one of" in capsys.readouterr().err

@@ -60,7 +60,7 @@ def test_types_that_are_no_name():
 
 @pytest.mark.parametrize("text", ["cuda", "cuda:0"])
 def test_planned_backends_say_so(text):
-    with pytest.raises(BackendUnavailable, match=r"not in this version.*pip install"):
+    with pytest.raises(BackendUnavailable, match=r"not in this version.*opencl:nvidia"):
         Device(text)
 
 
