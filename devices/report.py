@@ -129,7 +129,7 @@ def _device_lines(dev: Device) -> list[str]:
 
 
 def main(argv: list[str]) -> int:
-    """Print the report: 0, 1 if a device failed its check, 2 with a line on stderr for a variable that names nothing."""
+    """Print the report: 0; 1 if a device failed its check; 2, with a line on stderr, for a bad variable."""
     argparse.ArgumentParser(
         prog="python -m tensorx devices", description=__doc__.split("\n", maxsplit=1)[0]
     ).parse_args(argv)

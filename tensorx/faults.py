@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import threading
 import weakref
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +18,48 @@ from tensorx.devices import registry
 from tensorx.errors import BadIndex, BadValue, ZeroDivision
 from tensorx.locks import Lock
 
-Bounds = tuple[int, int]  # the least index, and what all are less than
+
+class Bound(NamedTuple):
+    """What an index operand may hold, for the text of the error: indices of a dimension."""
+
+    extent: int
+    dim: int | None  # None: of no dimension of the operand
+    wrap: bool  # negative ones count from the end
+
+    def error(self, op: str, position: int, value: int) -> Exception:
+        """The one text for a bad index."""
+        which = "dimension" if self.dim is None else f"dimension {self.dim}"
+        return BadIndex(
+            f"{op}: index {value} is out of bounds for {which} with size {self.extent}; got it at position {position}. "
+            f"Hint: indices must be in [{-self.extent if self.wrap else 0}, {self.extent})"
+        )
+
+
+class Classes(NamedTuple):
+    """What an operand of class labels may hold."""
+
+    extent: int
+    loss: str
+
+    def error(self, op: str, position: int, value: int) -> Exception:
+        """The one text for a bad class."""
+        return BadIndex(
+            f"{self.loss}: argument 'target' must hold classes in [0, {self.extent}); got {value} at position "
+            f"{position}: Target {value} is out of bounds."
+        )
+
+
+class Fault(NamedTuple):
+    """A mask of faults, and what a 1 in it means (see `ops.domain`)."""
+
+    text: str
+
+    def error(self, op: str, position: int, value: int) -> Exception:
+        """That text."""
+        return of_text(self.text)
+
+
+Meaning = Bound | Classes | Fault
 CODES = 1 << 12  # a cell is looked at before its codes come round again
 
 
@@ -31,24 +73,24 @@ class Cell:
         self.pending = False
         self.next = 1
         self.codes: dict[tuple[Any, ...], int] = {}
-        self.messages: dict[int, tuple[str, Bounds | str]] = {}
+        self.messages: dict[int, tuple[str, Meaning]] = {}
         self.lock = Lock()
 
-    def reserve(self, op: str, extents: Any) -> int:
-        """A code for a launch; index operand j of it (the j-th bounds) reports code + j. Like launches share one."""
-        key = (op, *extents)
+    def reserve(self, op: str, meanings: Sequence[Meaning]) -> int:
+        """A code for a launch; index operand j of it reports code + j. Like launches share one."""
+        key = (op, *meanings)
         code = self.codes.get(key)
         if code is not None:
             return code
         with self.lock.mutex:
             code = self.next
-            if code + len(extents) > CODES:
+            if code + len(meanings) > CODES:
                 self.codes.clear()
                 self.check()
                 code = 1
-            self.next = code + len(extents)
-            for j, n in enumerate(extents):
-                self.messages[code + j] = (op, n)
+            self.next = code + len(meanings)
+            for j, meaning in enumerate(meanings):
+                self.messages[code + j] = (op, meaning)
             self.codes[key] = code
             return code
 
@@ -65,19 +107,8 @@ class Cell:
             if not found[0]:
                 return
             self.runtime.copy_in(self.buffer, 0, np.zeros(24, np.uint8))
-            op, bounds = self.messages[int(found[0])]
-        raise_index(op, int(found[1]), int(found[2]), bounds)
-
-
-def raise_index(op: str, position: int, value: int, bounds: Bounds | str) -> None:
-    """The one text for a bad index; ``bounds`` may be the text of another fault (see `ops.domain`)."""
-    if isinstance(bounds, str):
-        raise of_text(bounds)
-    low, extent = bounds
-    raise BadIndex(
-        f"{op}: index {value} is out of bounds for dimension with size {extent}; got it at position {position}. "
-        f"Hint: indices must be in [{low}, {extent})"
-    )
+            op, meaning = self.messages[int(found[0])]
+        raise meaning.error(op, int(found[1]), int(found[2]))
 
 
 def of_text(text: str) -> BadValue | ZeroDivision:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import contextlib
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
@@ -16,13 +18,28 @@ class ScriptModule:
     """What nothing is an instance of: modules stay modules."""
 
 
+def _no_archive(*args: Any, **kwargs: Any) -> None:
+    """Not in this version: there is no TorchScript archive."""
+    raise NotImplementedError(
+        "jit.save: TorchScript archives are not in this version. Hint: tensorx.save(model.state_dict(), f)"
+    )
+
+
+def _compiled(obj: T) -> T:
+    """``obj``, with the ``save`` that scripted functions and modules have, to say that there is none."""
+    if not builtins.isinstance(obj, type) and hasattr(obj, "__dict__") and not hasattr(obj, "save"):
+        with contextlib.suppress(TypeError):  # a __dict__ that cannot be written
+            obj.__dict__["save"] = _no_archive
+    return obj
+
+
 def script(obj: T, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> T:
     """``obj``, a function, class or module, as it is.
 
     >>> script(len)([1, 2])
     2
     """
-    return obj
+    return _compiled(obj)
 
 
 def trace(
@@ -45,12 +62,12 @@ def trace(
 
         with no_grad():
             func(*(example_inputs if isinstance(example_inputs, tuple) else (example_inputs,)))
-    return func
+    return _compiled(func)
 
 
 def trace_module(mod: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
     """``mod``."""
-    return mod
+    return _compiled(mod)
 
 
 def ignore(drop: Any = False, **kwargs: Any) -> Any:
@@ -96,8 +113,6 @@ def annotate(the_type: Any, the_value: T) -> T:
 
 def isinstance(obj: Any, target_type: Any) -> bool:
     """Python's own isinstance."""
-    import builtins
-
     return builtins.isinstance(obj, target_type)
 
 
@@ -116,11 +131,7 @@ def optimize_for_inference(mod: T, *args: Any, **kwargs: Any) -> T:
     return mod
 
 
-def save(m: Any, f: Any, *args: Any, **kwargs: Any) -> None:
-    """Not in this version: there is no TorchScript archive."""
-    raise NotImplementedError(
-        "jit.save: TorchScript archives are not in this version. Hint: tensorx.save(model.state_dict(), f)"
-    )
+save = _no_archive
 
 
 def load(f: Any, *args: Any, **kwargs: Any) -> Any:

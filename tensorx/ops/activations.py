@@ -199,7 +199,7 @@ hardtanh = elementwise("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=
                        doc="Values limited to [min_val, max_val]; no gradient at the ends.")
 _prelu = elementwise("_prelu_kernel(Tensor self, Tensor weight) -> Tensor", lambda x, w: E.where(x > 0, x, x * w),
                      lambda g, out, x, w: (E.where(x > 0, g, g * w), E.where(x > 0, 0.0, g * x)), dtypes="f",
-                     ref=lambda x, weight: np.where(x > 0, x, x * weight), doc="self where positive, else weight * self.")
+                     ref=lambda x, weight: np.where(x > 0, x, x * weight), public="prelu", doc="self where positive, else weight * self.")
 
 
 def _np_prelu(x, weight):
@@ -230,7 +230,7 @@ def prelu(x: Tensor, weight: Tensor) -> Any:
 
 gate = elementwise("_gate(Tensor self, Tensor other) -> Tensor", lambda a, b: a * E.sigmoid(b),
                    lambda g, out, a, b: (g * logistic(b), g * a * (logistic(b) * logistic(-b))), dtypes="f", ref=lambda a, b: a * np_sigmoid(b), ulp=8.0,
-                   doc="self * sigmoid(other).")
+                   public="glu", doc="self * sigmoid(other).")
 
 
 def _np_glu(x, dim=-1):

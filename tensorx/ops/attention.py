@@ -66,7 +66,7 @@ def _samples(t: Any) -> list[Any]:
 weights = row("_attention_weights(Tensor self, Tensor? keep, Tensor? bias, Tensor? rows, Tensor? columns, float scale, int dim, "
               "bool safe=True) -> Tensor", ROWWISE,
               _weights, _weights_vjp, ref=_np_weights, dtypes="f", samples=_samples, ulp=16.0,
-              doc="Softmax along the last axis of self * scale, where keep is nonzero and columns <= rows, plus bias.")
+              public="scaled_dot_product_attention", doc="Softmax along the last axis of self * scale, where keep is nonzero and columns <= rows, plus bias.")
 weights_backward = row("_attention_weights_backward(Tensor grad, Tensor output, float scale, int dim) -> Tensor", ROWWISE,
                        lambda grad, out, scale, dim: out * (grad - E.row_sum(grad * out)) * scale,
                        lambda g, grad, output, scale, dim: (weights_backward(g, output, scale, dim),

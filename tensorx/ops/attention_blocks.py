@@ -105,7 +105,7 @@ blocks_row = row("_attention_blocks(Tensor query, Tensor key, Tensor value, Tens
                  LOOP, _forward, _vjp, ref=_np_blocks, dtypes="f", ulp=64,
                  samples=lambda t: [(t((2, 5, 4)), t((2, 3, 4)), t((2, 3, 2)), None, None, False, 0.5, 2), (t((5, 4)), t((4, 4)), t((4, 4)), None, None, True, 0.5, 2),
                                     (t((2, 3, 4)), t((5, 4)), t((5, 4)), None, t((2, 1, 5)), False, 0.5, 2), (t((3, 4)), t((5, 4)), t((5, 4)), None, t((3, 5)), False, 1.0, 2)],
-                 doc="Attention in blocks of queries, so that few scores are in memory at once.")
+                 public="scaled_dot_product_attention", doc="Attention in blocks of queries, so that few scores are in memory at once.")
 
 
 def in_blocks(query: Tensor, key: Tensor, value: Tensor, masks: Sequence[Tensor], causal: bool, scale: float, size: int, p: float) -> Tensor:

@@ -116,9 +116,9 @@ def write_in_place(op: Op, args: tuple[Any, ...]) -> Tensor:
         args = tuple(old if a is target else a for a in args)
     result = op.body(*args) if op.kind.name == "COMPOSITE" else call(op, args)
     if not can_cast(result.dtype, target.dtype):
-        raise DTypeError(f"{op.schema.name}_: result type {result.dtype.name} can't be cast to the desired output type {target.dtype.name}")
+        raise DTypeError(f"{op.public}_: result type {result.dtype.name} can't be cast to the desired output type {target.dtype.name}")
     if result._shape != target._shape:
-        raise ShapeError(f"{op.schema.name}_: output with shape {list(target._shape)} doesn't match the result's shape {list(result._shape)}")
+        raise ShapeError(f"{op.public}_: output with shape {list(target._shape)} doesn't match the result's shape {list(result._shape)}")
     return target.copy_(result)
 
 

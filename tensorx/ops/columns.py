@@ -49,10 +49,10 @@ CASES = [((2, 3, 9), (4,), (3,), (2,), (0,), (1,)), ((3, 6, 7), (6, 2), (3, 2), 
 
 columns = row(f"_columns(Tensor input, {WINDOW}) -> Tensor", COLUMNS, _plan(False),
               lambda g, input_meta, size, kernel, stride, padding, dilation: columns_back(g, input_meta.shape[-len(size):], kernel, stride, padding, dilation),
-              ref=_ref, samples=lambda t: [(t(x), *at) for x, *at in CASES], doc="The elements that windows see, one axis a kernel dimension.")
+              ref=_ref, samples=lambda t: [(t(x), *at) for x, *at in CASES], public="unfold", doc="The elements that windows see, one axis a kernel dimension.")
 columns_back = row(f"_columns_back(Tensor input, {WINDOW}) -> Tensor", COLUMNS, _plan(True),
                    lambda g, input_meta, size, kernel, stride, padding, dilation: columns(g, input_meta.shape[-len(size):], kernel, stride, padding, dilation),
-                   ref=_ref_back, dtypes="ifc", ulp=8.0, doc="For each element the sum of what windows hold of it.",
+                   ref=_ref_back, dtypes="ifc", ulp=8.0, public="fold", doc="For each element the sum of what windows hold of it.",
                    samples=lambda t: [(t((*x[: len(x) - len(size)], *kernel, *size)), x[len(x) - len(size):], kernel, *at) for x, size, kernel, *at in CASES])
 
 

@@ -313,7 +313,7 @@ def addr(c: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
 
 
 @composite("_chain(Tensor[] matrices) -> Tensor", ref=lambda m: np.linalg.multi_dot(m) if len(m) > 1 else m[0], dtypes="ifc", ulp=128,
-           samples=lambda t: [((t((2, 3)), t((3, 4)), t((4, 2))),)], doc="A product of matrices in the order that needs fewest multiplications.")
+           samples=lambda t: [((t((2, 3)), t((3, 4)), t((4, 2))),)], public="linalg_multi_dot", doc="A product of matrices in the order that needs fewest multiplications.")
 def chain(matrices: Sequence[Any]) -> Any:
     """The textbook recurrence: the cheapest way to join i .. j ends with a product at the best place between them."""
     if not matrices:

@@ -21,10 +21,10 @@ from tensorx.tensor import Tensor, make
 from tensorx.tensor import empty as _empty
 
 _cast = elementwise("_cast(Tensor self, ScalarType dtype) -> Tensor", lambda x, d: E.cast(x, d.compute), lambda g, out, x, d: g, promote=ASKED,
-                    ref=lambda x, dtype=None: x, samples=lambda t: [(t((3, 4)), dtypes.float32)], doc="The values in another dtype.")
+                    ref=lambda x, dtype=None: x, samples=lambda t: [(t((3, 4)), dtypes.float32)], public="to", doc="The values in another dtype.")
 _clone = elementwise("_clone(Tensor self) -> Tensor", lambda x: x, lambda g, out, x: g, ref=np.copy, doc="A copy.")
 _move = row("_move(Tensor self, Device device) -> Tensor", TRANSFER, None, lambda g, self_meta: to_device(g, self_meta.device), ref=np.copy,
-            samples=lambda t: [(t((3, 4)), registry.device("cpu"))], doc="A copy on another device.")
+            samples=lambda t: [(t((3, 4)), registry.device("cpu"))], public="to", doc="A copy on another device.")
 copy = elementwise("copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", lambda a, b, nb: b, lambda g, out, a, b, nb: (zero(g), g),
                    promote=KEEP, ref=lambda a, b: np.broadcast_to(b, a.shape), samples=lambda t: [(t((3, 4)), t((4,)))],
                    doc="The values of src in the shape and dtype of self.")

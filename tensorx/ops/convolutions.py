@@ -100,14 +100,14 @@ CASES: list[Any] = [((2, 3, 7), (4, 3, 3), (1,), (0,), (1,), 1), ((1, 4, 6, 5), 
 forward = row(f"_convolve(Tensor input, Tensor weight, Tensor? bias, {WINDOW}) -> Tensor", CONTRACT,
               lambda x, w, b, *at: Convolution("forward", (x, w), out_size(x._shape, w._shape, *at), _window(*at), b), _forward_vjp, dtypes="ifc", ulp=64,
               ref=_ref_forward, samples=lambda t: [(t(x), t(w), t((w[0],)) if i % 2 else None, *at) for i, (x, w, *at) in enumerate(CASES)],
-              doc="Convolution (correlation) of a batch with weights, in 1 to 3 spatial dimensions.")
+              public="convolution", doc="Convolution (correlation) of a batch with weights, in 1 to 3 spatial dimensions.")
 data = row(f"_convolve_data(Tensor grad, Tensor weight, Tensor? bias, int[] size, {WINDOW}) -> Tensor", CONTRACT,
            lambda g, w, b, size, *at: Convolution("data", (g, w), tuple(size), _window(*at), b), _data_vjp, dtypes="ifc", ulp=64, ref=_ref_data,
            samples=lambda t: [(t(out_size(x, w, *at)), t(w), t((x[1],)) if i % 2 else None, x, *at) for i, (x, w, *at) in enumerate(CASES)],
-           doc="The adjoint of a convolution in its input: a transposed convolution.")
+           public="convolution", doc="The adjoint of a convolution in its input: a transposed convolution.")
 weights = row(f"_convolve_weight(Tensor input, Tensor grad, int[] size, {WINDOW}) -> Tensor", CONTRACT,
               lambda x, g, size, *at: Convolution("weight", (x, g), tuple(size), _window(*at)), _weights_vjp, dtypes="ifc", ulp=64, ref=_ref_weight,
-              samples=lambda t: [(t(x), t(out_size(x, w, *at)), w, *at) for x, w, *at in CASES], doc="The adjoint of a convolution in its weights.")
+              samples=lambda t: [(t(x), t(out_size(x, w, *at)), w, *at) for x, w, *at in CASES], public="convolution", doc="The adjoint of a convolution in its weights.")
 
 
 # PyTorch's functions

@@ -35,7 +35,7 @@ def _np_step(stay, one, two, skip, emit, start, begins):
 
 step = elementwise("_ctc_step(Tensor stay, Tensor one, Tensor two, Tensor skip, Tensor emit, Tensor start, Tensor begins) -> Tensor", _step, NONDIFF, dtypes="f",
                    ref=_np_step, ulp=32.0, samples=lambda t: [
-                       (t((3, 4)), t((3, 4)), t((3, 4)), t.index((3, 4), 2), t((3, 4)), t((3, 4)), t.index((3, 1), 2))], doc="One time step of CTC for all states.")
+                       (t((3, 4)), t((3, 4)), t((3, 4)), t.index((3, 4), 2), t((3, 4)), t((3, 4)), t.index((3, 1), 2))], public="ctc_loss", doc="One time step of CTC for all states.")
 posterior = elementwise("_ctc_posterior(Tensor alpha, Tensor beta, Tensor emit, Tensor nll) -> Tensor",
                         lambda a, b, e, n: E.where(E.eq(a, -math.inf) | E.eq(b, -math.inf), 0.0, E.exp(a + b - e + n)), NONDIFF, dtypes="f",
                         ref=lambda a, b, e, n: np.exp(a + b - e + n), ulp=64.0, samples=lambda t: [(t((3, 4)), t((3, 4)), t((3, 4)), t((3, 1)))],

@@ -124,7 +124,7 @@ def _call_out(op: Op, args: tuple[Any, ...], out: tuple[Tensor, ...]) -> Any:
     inplace = bool(args) and target is args[0]
     tensors = record.flat_tensors(args)
     records = state.grad and record.requires_grad(tensors)
-    name = op.schema.name + ("_" if inplace else "")
+    name = op.public + ("_" if inplace else "")
     if not inplace and records:
         raise GradError(f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad. "
                         "Hint: call it under no_grad(), or without out=")
@@ -158,6 +158,6 @@ def device_of(op: Op, tensors: list[Tensor]) -> Any:
         if t.device is not first:
             from tensorx.errors import DeviceError
             names = sorted({str(t.device) for t in tensors})
-            raise DeviceError(f"{op.schema.name}: Expected all tensors to be on the same device, but found at least two devices, {' and '.join(names)}! "
+            raise DeviceError(f"{op.public}: Expected all tensors to be on the same device, but found at least two devices, {' and '.join(names)}! "
                               "Hint: move them with .to(device)")
     return first

@@ -101,14 +101,14 @@ def _np_pull(g, a, b, out, p, norm, dim, keepdim):
 distance = row("_distance(Tensor self, Tensor other, float p, str norm, int dim=-1, bool keepdim=False) -> Tensor", REDUCE, _distance, _distance_vjp, dtypes="f",
                ref=_np_distance, ulp=32.0, samples=lambda t: [
                    (t((3, 4)), t((3, 4)), 2.0, "two"), (t((2, 1, 4)), t((3, 4)), 2.0, "two", 1), (t((2, 4)), t((1, 4)), math.inf, "inf"),
-                   (t((2, 1, 4)), t((3, 4)), 3.0, "p", -1, True)], doc="The norm of self - other along dim.")
+                   (t((2, 1, 4)), t((3, 4)), 3.0, "p", -1, True)], public="pairwise_distance", doc="The norm of self - other along dim.")
 taxi = row("_taxi_distance(Tensor self, Tensor other, int dim=-1, bool keepdim=False) -> Tensor", REDUCE, lambda a, b, *_: E.row_sum(E.abs(a - b)), _taxi_vjp, dtypes="f",
            ref=lambda a, b, dim=-1, keepdim=False: np.abs(a - b).sum(dim, keepdims=keepdim), ulp=16.0,
-           samples=lambda t: [(t((2, 1, 4)), t((1, 3, 4))), (t((3, 4)), t((4,)), 0, True)], doc="The sum of abs(self - other) along dim.")
+           samples=lambda t: [(t((2, 1, 4)), t((1, 3, 4))), (t((3, 4)), t((4,)), 0, True)], public="cdist", doc="The sum of abs(self - other) along dim.")
 hamming = row("_hamming_distance(Tensor self, Tensor other, int dim=-1, bool keepdim=False) -> Tensor", REDUCE,
               lambda a, b, *_: E.row_sum(E.where(E.eq(a, b), E.const(0, a.dtype), 1)), _hamming_vjp, dtypes="f",
               ref=lambda a, b, dim=-1, keepdim=False: (a != b).sum(dim, keepdims=keepdim), samples=lambda t: [(t((2, 1, 4)), t((1, 3, 4)))],
-              doc="The number of elements along dim in which self and other differ.")
+              public="cdist", doc="The number of elements along dim in which self and other differ.")
 
 
 def distances(a: Tensor, b: Tensor, p: float) -> Any:
@@ -128,7 +128,7 @@ def _np_pairwise(a, b, p=2.0, eps=1e-6, keepdim=False):
 
 
 gap = elementwise("_gap(Tensor self, Tensor other, float eps) -> Tensor", lambda a, b, eps: a - b + eps, lambda g, out, a, b, eps: (g, -g), dtypes="f",
-                  ref=lambda a, b, eps: a - b + eps, ulp=8.0, samples=lambda t: [(t((3, 4)), t((4,)), 1e-6)], doc="self - other + eps.")
+                  ref=lambda a, b, eps: a - b + eps, ulp=8.0, samples=lambda t: [(t((3, 4)), t((4,)), 1e-6)], public="pairwise_distance", doc="self - other + eps.")
 
 
 @composite("pairwise_distance(Tensor x1, Tensor x2, float p=2.0, float eps=1e-06, bool keepdim=False) -> Tensor", dtypes="f", ref=_np_pairwise, ulp=32.0,
@@ -211,7 +211,7 @@ def _np_cosine(a, b, dim=1, eps=1e-8):
 
 cosine = row("_cosine(Tensor self, Tensor other, int dim, float eps) -> (Tensor cos, Tensor norm1, Tensor norm2)", REDUCE, _cosine, _cosine_vjp, dtypes="f",
              ref=_np_cosine, ulp=16.0, samples=lambda t: [(t((3, 4)), t((3, 4)), 1, 1e-8), (t((2, 1, 4)), t((3, 4)), -1, 1e-8), (t((3, 4)), t((3, 4)), 0, 1.5)],
-             doc="The cosine of the angle between vectors along dim, and their norms.")
+             public="cosine_similarity", doc="The cosine of the angle between vectors along dim, and their norms.")
 
 
 @composite("cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor", dtypes="f", ref=lambda *a, **k: _np_cosine(*a, **k)[0], ulp=16.0,

@@ -41,9 +41,9 @@ def check(op: Any, found: Sequence[Guard], tensors: Sequence[Tensor], values: Se
         if kind == "arg":
             _check_tensor(op, tensors[i], device)
         elif intrinsic == "pow" and values[i] < 0:
-            raise BadValue(f"{op.schema.name}: Integers to negative integer powers are not allowed. Hint: convert to a floating-point dtype first")
+            raise BadValue(f"{op.public}: Integers to negative integer powers are not allowed. Hint: convert to a floating-point dtype first")
         elif intrinsic != "pow" and not int(values[i]):
-            raise ZeroDivision(message(op.schema.name))
+            raise ZeroDivision(message(op.public))
 
 
 def check_range(op: Any, values: Sequence[Any], d: Any) -> None:
@@ -57,7 +57,7 @@ def check_range(op: Any, values: Sequence[Any], d: Any) -> None:
         else:
             fits = d is not dtypes.float32 or not math.isfinite(v) or abs(v) <= np.finfo(np.float32).max
         if not fits:
-            raise BadValue(f"{op.schema.name}: value {v} cannot be converted to type {d.name} without overflow")
+            raise BadValue(f"{op.public}: value {v} cannot be converted to type {d.name} without overflow")
 
 
 def message(name: str) -> str:
@@ -70,10 +70,10 @@ def _check_tensor(op: Any, t: Tensor, device: Any) -> None:
         return
     if device.type == "cpu":
         if not np.all(t._array()):
-            raise ZeroDivision(message(op.schema.name))
+            raise ZeroDivision(message(op.public))
         return
     from tensorx.ops import convert
-    report(op, convert.cast(t.detach() == 0, dtypes.int32), message(op.schema.name))
+    report(op, convert.cast(t.detach() == 0, dtypes.int32), message(op.public))
 
 
 def report(op: Any, mask: Tensor, text: str) -> None:
@@ -83,7 +83,7 @@ def report(op: Any, mask: Tensor, text: str) -> None:
             raise faults.of_text(text)
         return
     from tensorx.ops.kinds.index import Index
-    walk(op, Index(mask, mask._get_strides(), 1, 0, fault=text))
+    walk(op, Index(mask, mask._get_strides(), 1, 0, meaning=faults.Fault(text)))
 
 
 def walk(op: Any, index: Any) -> None:

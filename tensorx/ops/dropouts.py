@@ -33,12 +33,12 @@ def _alpha(x, p, seed, offset, kept, dropped):
 
 by_noise = elementwise("_by_noise(Tensor self, Tensor noise) -> Tensor", lambda x, noise: E.where(E.eq(noise, 0), 0.0, x * noise),
                        lambda g, out, x, noise: (E.where(E.eq(noise, 0), 0.0, g * noise), E.where(E.eq(noise, 0), 0.0, g * x)), dtypes="f", ref=_np_by_noise,
-                       samples=lambda t: [(t((2, 3, 4)), t((2, 3, 1)))], doc="self * noise; 0 where noise is 0.")
+                       samples=lambda t: [(t((2, 3, 4)), t((2, 3, 1)))], public="dropout", doc="self * noise; 0 where noise is 0.")
 alpha_by_noise = elementwise("_alpha_by_noise(Tensor self, Tensor noise, float scale, float shift, float dropped) -> Tensor",
                              lambda x, noise, scale, shift, dropped: E.where(E.eq(noise, 0), dropped, x * scale + shift),
                              lambda g, out, x, noise, scale, shift, dropped: (E.where(E.eq(noise, 0), 0.0, g * scale), None), dtypes="f",
                              ref=lambda x, noise, scale, shift, dropped: x * scale + shift, samples=lambda t: [(t((2, 3, 4)), t.index((2, 3, 1), 1) + 1, 2.0, 0.5, -1.0)],
-                             doc="scale * self + shift; dropped where noise is 0.")
+                             public="alpha_dropout", doc="scale * self + shift; dropped where noise is 0.")
 native_alpha_dropout = elementwise(
     "_alpha_dropout(Tensor self, float p, float scale, float shift, float dropped, Seed seed, Seed offset) -> Tensor",
     lambda x, p, scale, shift, dropped, seed, offset: _alpha(x, p, seed, offset, lambda v: v * scale + shift, dropped),

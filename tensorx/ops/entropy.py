@@ -188,7 +188,7 @@ def _np_soft_slope(grad, x, target, weight, dim, smoothing):
 _SOFT = "Tensor target, Tensor? weight, int dim, float? smoothing"
 soft_cross_entropy = row(f"_soft_cross_entropy(Tensor self, {_SOFT}) -> Tensor", REDUCE, _soft, _soft_vjp, dtypes="f", ref=_np_soft, ulp=64.0,
                          samples=lambda t: [(t((3, 4)), t((3, 4), 0.1, 1), None, 1, None), (t((2, 5, 3)), t((2, 5, 3), 0.1, 1), t((5, 1), 0.1, 2), 1, 0.25)],
-                         doc="The cross entropy of each row of logits with class probabilities.")
+                         public="cross_entropy", doc="The cross entropy of each row of logits with class probabilities.")
 soft_cross_entropy_backward = row(f"_soft_cross_entropy_backward(Tensor grad, Tensor self, {_SOFT}) -> Tensor", ROWWISE, _soft_slope, _soft_slope_vjp, dtypes="f",
                                   ref=_np_soft_slope, ulp=64.0,
                                   samples=lambda t: [(t((3, 1)), t((3, 4)), t((3, 4), 0.1, 1), None, 1, None),
@@ -207,4 +207,4 @@ def _weighted_mean_vjp(gs: Any, needs: Any, mean: Tensor, total: Tensor, self_me
 
 weighted_mean = row("_weighted_mean(Tensor self, Tensor scale) -> (Tensor mean, Tensor total)", REDUCE, lambda x, w: (E.row_sum(x) / E.row_sum(w), E.row_sum(w)),
                     _weighted_mean_vjp, dtypes="f", ref=lambda x, w: (x.sum() / w.sum(), w.sum()), samples=lambda t: [(t((7,)), t((7,), 0.5, 2))], ulp=16.0,
-                    doc="The sum of self over the sum of scale, and that sum.")
+                    public="cross_entropy", doc="The sum of self over the sum of scale, and that sum.")

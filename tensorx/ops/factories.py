@@ -27,7 +27,7 @@ _full = row("_full(int[] size, Scalar value, *, ScalarType dtype, Device device)
             ref=lambda size, value: np.full(size, value), samples=lambda t: [((2, 3), 1.5)], doc="A constant.")
 _range = row("_range(int[] size, Scalar start, Scalar step, *, ScalarType dtype, Device device) -> Tensor", CREATE,
              lambda d, start, step: start + E.cast(E.index(), start.dtype) * step, NONDIFF,
-             ref=lambda size, start, step: start + step * np.arange(size[0]), dtypes="if", samples=lambda t: [((7,), 2, 3)], doc="start + step * index.")
+             ref=lambda size, start, step: start + step * np.arange(size[0]), dtypes="if", samples=lambda t: [((7,), 2, 3)], public="arange", doc="start + step * index.")
 _linspace = row("_linspace(int[] size, Scalar start, Scalar end, Scalar step, Scalar half, *, ScalarType dtype, Device device) -> Tensor", CREATE,
                 lambda d, start, end, step, half: _from_both_ends(start, end, step, half), NONDIFF,
                 ref=lambda size, start, end, step, half: np.linspace(start, end, size[0]), samples=lambda t: [((5,), 0.0, 1.0, 0.25, 2.5)], dtypes="f",

@@ -67,14 +67,14 @@ def _c2r_vjp(g: Tensor, dim: Sequence[int], scale: float, last: int) -> Any:
 c2c = row("_fft_c2c(Tensor self, int[] dim, float scale, bool forward) -> Tensor", HOST, _c2c,
           lambda g, dim, scale, forward: c2c(g, dim, scale, not forward), dtypes="c", ulp=16.0,
           ref=lambda x, dim, scale, forward: (np.fft.fftn if forward else np.fft.ifftn)(x, axes=dim, norm="backward" if forward else "forward") * scale,
-          samples=lambda t: [(t((2, 5)), (1,), 1.0, True), (t((2, 5)), (0, 1), 0.5, False)], doc="Fourier transform of complex numbers over dim, times scale.")
+          samples=lambda t: [(t((2, 5)), (1,), 1.0, True), (t((2, 5)), (0, 1), 0.5, False)], public="fft", doc="Fourier transform of complex numbers over dim, times scale.")
 r2c = row("_fft_r2c(Tensor self, int[] dim, float scale) -> Tensor", HOST, _r2c, _r2c_vjp, dtypes="f", ulp=16.0,
           ref=lambda x, dim, scale: np.fft.rfftn(x, axes=dim) * scale, samples=lambda t: [(t((2, 5)), (1,), 1.0), (t((2, 4)), (0, 1), 0.5)],
-          doc="Fourier transform of real numbers over dim, times scale: half of the last one's spectrum.")
+          public="rfft", doc="Fourier transform of real numbers over dim, times scale: half of the last one's spectrum.")
 c2r = row("_fft_c2r(Tensor self, int[] dim, float scale, int last) -> Tensor", HOST, _c2r, _c2r_vjp, dtypes="c", ulp=16.0,
           ref=lambda x, dim, scale, last: np.fft.irfftn(x, [x.shape[d] for d in dim[:-1]] + [last], axes=dim, norm="forward") * scale,
           samples=lambda t: [(t((2, 3)), (1,), 1.0, 5), (t((2, 3)), (0, 1), 0.5, 4)],
-          doc="Inverse of _fft_r2c up to scale, to the extent last.")
+          public="irfft", doc="Inverse of _fft_r2c up to scale, to the extent last.")
 
 
 # sizes, dimensions and scales

@@ -43,7 +43,7 @@ class Step:
         if found is None:
             found = op.plans[key] = self.trace(rule, names, tensors, stores)
         program, used = found
-        layout.broadcast_shapes(op.schema.name, *[t._shape for t in tensors])
+        layout.broadcast_shapes(op.public, *[t._shape for t in tensors])
         return tuple(program.run([tensors[i] for i in used], values, shape, device, out))
 
     def trace(self, rule: Callable[..., Any], names: tuple[str, ...], tensors: Sequence[Tensor], stores: Sequence[Any] | None) -> Any:

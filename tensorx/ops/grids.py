@@ -79,7 +79,7 @@ def _np_centre(x: Any, n: int, align: bool) -> Any:
 
 position = elementwise("_grid_position(Tensor x, Scalar size, str padding, bool align_corners) -> Tensor", _position, _position_vjp, dtypes="f", ulp=32.0,
                        ref=lambda x, size, padding, align: _np_padded(_np_centre(x, size, align), size, padding, align), domain=(-2.6, 2.7),
-                       samples=lambda t: [(t((3, 4)), 5, p, a) for p in PADDINGS for a in (False, True)], doc="The pixel position of a grid's coordinate, moved inside.")
+                       samples=lambda t: [(t((3, 4)), 5, p, a) for p in PADDINGS for a in (False, True)], public="grid_sample", doc="The pixel position of a grid's coordinate, moved inside.")
 
 
 def _digit(k, q, taps):
@@ -232,7 +232,7 @@ def _share(v, w):
 
 
 tap_share = elementwise("_tap_share(Tensor value, Tensor weight) -> Tensor", _share, lambda g, out, v, w: (_share(g, w), g * v), ref=lambda v, w: v * w, dtypes="f",
-                        doc="value * weight, and 0 where the weight is 0.")
+                        public="grid_sample", doc="value * weight, and 0 where the weight is 0.")
 
 
 def _onto(a: Tensor, b: Tensor, shape: Any) -> Tensor:
@@ -249,7 +249,7 @@ def _sum_vjp(g: Tensor, value: Tensor, weight: Tensor, dim: Any, needs: Any) -> 
 
 tap_sum = row("_tap_sum(Tensor value, Tensor weight, int[] dim) -> Tensor", REDUCE, lambda v, w, dim: E.row_sum(_share(v, w)), _sum_vjp, dtypes="f", ulp=16.0,
               ref=lambda v, w, dim: (v * w).sum(dim), samples=lambda t: [(t((2, 3, 4, 5)), t((2, 1, 4, 5)), (2,))],
-              doc="Sums of value * weight; what has weight 0 does not count.")
+              public="grid_sample", doc="Sums of value * weight; what has weight 0 does not count.")
 
 
 def _sampled(x: Tensor, grid: Tensor, mode: str, padding: str, align: bool) -> Tensor:

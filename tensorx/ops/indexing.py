@@ -45,10 +45,10 @@ def _along(op: str, t: Tensor, dim: int, index: Tensor, shape: Ints) -> tuple[In
     d = normalize_dim(dim, n, op)
     own = t._get_strides() if t._shape else (1,) * n
     if not n:
-        return (), [Index(index, (), t._shape[0] if t._shape else 1, own[0] if own else 1)]
+        return (), [Index(index, (), t._shape[0] if t._shape else 1, own[0] if own else 1, dim=0)]
     strides = tuple(0 if i == d else s for i, s in enumerate(own))
     step = index._get_strides() if index._shape else (0,) * n
-    return strides, [Index(index, step, t._shape[d] if t._shape else 1, own[d] if n else 1)]
+    return strides, [Index(index, step, t._shape[d] if t._shape else 1, own[d] if n else 1, dim=d)]
 
 
 def _vector(op: str, t: Tensor, dim: int, index: Tensor) -> tuple[Ints, Ints, list[Index]]:
@@ -60,11 +60,11 @@ def _vector(op: str, t: Tensor, dim: int, index: Tensor) -> tuple[Ints, Ints, li
     n = index.numel()
     own = t._get_strides()
     if not t._shape:
-        return (), (), [Index(index, (), 1, 1)]
+        return (), (), [Index(index, (), 1, 1, dim=0)]
     shape = (*t._shape[:d], n, *t._shape[d + 1:])
     strides = (*own[:d], 0, *own[d + 1:])
     step = index._get_strides()[0] if index._shape else 0
-    return shape, strides, [Index(index, tuple(step if i == d else 0 for i in range(len(shape))), t._shape[d], own[d])]
+    return shape, strides, [Index(index, tuple(step if i == d else 0 for i in range(len(shape))), t._shape[d], own[d], dim=d)]
 
 
 def advanced(op: str, t: Tensor, indices: Sequence[Tensor | None]) -> tuple[Ints, Ints, list[Index]]:
@@ -88,7 +88,7 @@ def advanced(op: str, t: Tensor, indices: Sequence[Tensor | None]) -> tuple[Ints
     out = []
     for d, i in used:
         s = layout.expanded_strides(i._shape, i._get_strides(), common)
-        out.append(Index(i, (*(0 for _ in lead), *s, *(0 for _ in tail)), t._shape[d], own[d], op != "embedding"))
+        out.append(Index(i, (*(0 for _ in lead), *s, *(0 for _ in tail)), t._shape[d], own[d], op != "embedding", d))
     return shape, strides, out
 
 
@@ -279,7 +279,8 @@ def _split_key(t: Tensor, key: Any) -> tuple[Tensor, list[Tensor | None] | None]
         raise IndexError("an index can only have a single ellipsis ('...')")
     if wanted > len(t._shape):
         raise IndexError(f"too many indices for tensor of dimension {len(t._shape)}")
-    view, d = t, 0
+    view, d = t, 0  # ``d`` is where we are in the view, ``place`` in ``t``
+    place = 0
     advanced_at: dict[int, Tensor] = {}
     for k in items:
         if k is None:
@@ -287,19 +288,25 @@ def _split_key(t: Tensor, key: Any) -> tuple[Tensor, list[Tensor | None] | None]
             d += 1
         elif k is Ellipsis:
             d += len(t._shape) - wanted
+            place += len(t._shape) - wanted
         elif isinstance(k, bool):
             view = view.unsqueeze(d)
             advanced_at[d] = _bool_index(t, k)
             d += 1
         elif isinstance(k, slice):
             view = _sliced(view, d, k)
-            d += 1
+            d, place = d + 1, place + 1
         elif isinstance(k, Tensor):
             d = _advance(view, d, k, advanced_at)
+            place += 1 if k.dtype is not dtypes.bool_ else len(k._shape)
             if not k._shape and k.dtype is dtypes.bool_:
                 view = view.unsqueeze(d - 1)
         else:
+            n = view._shape[d]
+            if not -n <= k < n:
+                raise IndexError(f"select: index {k} is out of bounds for dimension {place} with size {n}")
             view = view.select(d, k)
+            place += 1
     if not advanced_at:
         return view, None
     return view, [advanced_at.get(i) for i in range(max(advanced_at) + 1)]
@@ -346,11 +353,11 @@ def _as_index(t: Tensor, k: Any) -> Any:
         return k
     if isinstance(k, Tensor):
         if k.dtype.kind == dtypes.INT and not k._shape and not isinstance(k, bool):
-            return k if k.device.type != "cpu" else int(k.item())
+            return k if k.device.type != "cpu" and k.device is t.device else int(k.item())  # elsewhere a place: no wait for the device
         k = k.bool() if k.dtype is dtypes.uint8 else k
         if k.dtype.kind > dtypes.INT:
             raise IndexError(f"tensors used as indices must be long, int, byte or bool tensors; got {k.dtype.name}")
-        return k.to(t.device) if k.device is not t.device else k
+        return _beside(t, k)
     if isinstance(k, numbers.Integral) or (hasattr(k, "__index__") and not isinstance(k, np.ndarray)):
         return int(k.__index__())
     if isinstance(k, list | tuple | range | np.ndarray):
@@ -360,6 +367,17 @@ def _as_index(t: Tensor, k: Any) -> Any:
             found = found.long()
         return _as_index(t, found) if found.dtype.kind <= dtypes.INT else _bad_key(k)
     return _bad_key(k)
+
+
+def _beside(t: Tensor, k: Tensor) -> Tensor:
+    """An index tensor on the device of ``t``. It may come from the cpu, and from no other device, as in PyTorch."""
+    if k.device is t.device:
+        return k
+    if k.device.type != "cpu":
+        from tensorx.errors import DeviceError
+        raise DeviceError(f"index: indices should be either on cpu or on the same device as the indexed tensor ({t.device}); got one on {k.device}. "
+                          "Hint: move it with .to(device)")
+    return k.to(t.device)
 
 
 def _bad_key(k: Any) -> Any:
@@ -379,7 +397,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     """``x[key] = value``: in place, recorded."""
     from tensorx.ops import factories
     if isinstance(key, Tensor) and key.dtype is dtypes.bool_ and key._shape == self._shape and not isinstance(value, Tensor) and key._shape:
-        self.masked_fill_(key, value)
+        self.masked_fill_(_beside(self, key), value)
         return
     view, indices = _split_key(self, key)
     if value is None or isinstance(value, str):
@@ -414,14 +432,13 @@ def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
     tensor([2., 0., 1.])
     """
     from tensorx.ops.dispatch import call
-    return call(index_put, (self, _coordinates(indices), values, accumulate), (self,))
+    return call(index_put, (self, _coordinates(self, indices), values, accumulate), (self,))
 
 
-def _coordinates(indices: Any) -> tuple[Any, ...]:
-    """Index tensors, a mask as one for each of its dimensions."""
-    return tuple(c for i in indices for c in (i.nonzero().unbind(1) if i is not None and i.dtype in (dtypes.bool_, dtypes.uint8) else (i,)))
-
-
+def _coordinates(t: Tensor, indices: Any) -> tuple[Any, ...]:
+    """Index tensors beside ``t``, a mask as one for each of its dimensions."""
+    beside = [None if i is None else _beside(t, i) for i in indices]
+    return tuple(c for i in beside for c in (i.nonzero().unbind(1) if i is not None and i.dtype in (dtypes.bool_, dtypes.uint8) else (i,)))
 
 
 def index_put_masked(self: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
@@ -431,7 +448,7 @@ def index_put_masked(self: Tensor, indices: Any, values: Tensor, accumulate: boo
     >>> tensorx.index_put(tensorx.zeros(3), (tensorx.tensor([True, False, True]),), tensorx.tensor(1.))
     tensor([1., 0., 1.])
     """
-    return index_put(self, _coordinates(indices), values, accumulate)  # type: ignore[no-any-return]
+    return index_put(self, _coordinates(self, indices), values, accumulate)  # type: ignore[no-any-return]
 
 
 METHODS["index_put_"], METHODS["index_put"] = index_put_, index_put_masked

@@ -254,7 +254,7 @@ def _cofactor_vjp(g: Tensor, self: Tensor, out: Tensor) -> Tensor:
 
 
 cofactor = host("_cofactor(Tensor self) -> Tensor", _cofactor, _cofactor_vjp, ref=lambda a: np.linalg.det(a)[..., None, None] * np.swapaxes(np.linalg.inv(a), -1, -2),
-                samples=lambda t: [(batched(t),)], doc="The matrices of cofactors, the derivative of det.")
+                samples=lambda t: [(batched(t),)], public="linalg_det", doc="The matrices of cofactors, the derivative of det.")
 det = host("det(Tensor self) -> Tensor", _det, lambda g, self: g.unsqueeze(-1).unsqueeze(-1) * cofactor(self).conj(), ref=np.linalg.det,
            samples=lambda t: [(t.invertible(3),), (batched(t, 2),)], doc="The determinant of square matrices.")
 linalg_det = alias("linalg_det(Tensor A) -> Tensor", det, samples=lambda t: [(batched(t),)])

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorx import dtypes
-from tensorx.errors import BadIndex
+from tensorx import dtypes, faults
 from tensorx.ops import domain
 from tensorx.ops import expr as E
 from tensorx.ops.activations import logistic
@@ -132,7 +131,7 @@ bce_logits = elementwise("_bce_with_logits(Tensor self, Tensor target, Tensor? w
                          ref=_np_bce_logits, ulp=32.0, samples=lambda t: [
                              (t((3, 4)), t((3, 4), 0, 1), None, None), (t((3, 4)), t((3, 4), 0, 1), t((4,)), None), (t((3, 4)), t((3, 4), 0, 1), None, t((4,), 0.5, 2)),
                              (t((3, 4)), t((3, 4), 0, 1), t((3, 1)), t((4,), 0.5, 2))],
-                         doc="The binary cross entropy of logits without overflow.")
+                         public="binary_cross_entropy_with_logits", doc="The binary cross entropy of logits without overflow.")
 
 
 def _kl_div(x, y, log_target):
@@ -177,7 +176,7 @@ def _np_poisson(x, y, log_input, full, eps):
 
 poisson_nll = elementwise("_poisson_nll(Tensor self, Tensor target, bool log_input, bool full, float eps) -> Tensor", _poisson, _poisson_vjp, dtypes="f", ulp=32.0,
                           ref=_np_poisson, samples=lambda t: [(t((3, 4)), t((3, 4), 0.1, 3), True, True, 1e-8), (t((3, 4), 0.5, 3), t((3, 4), 0.1, 3), False, False, 1e-8)],
-                          doc="The negative log likelihood of Poisson counts; full adds Stirling's approximation.")
+                          public="poisson_nll_loss", doc="The negative log likelihood of Poisson counts; full adds Stirling's approximation.")
 
 
 def _gaussian(x, y, var, full, eps):
@@ -196,7 +195,7 @@ def _gaussian_vjp(g, out, x, y, var, full, eps):
 gaussian_nll = elementwise("_gaussian_nll(Tensor self, Tensor target, Tensor var, bool full, float eps) -> Tensor", _gaussian, _gaussian_vjp, dtypes="f", ulp=32.0,
                            ref=lambda x, y, var, full, eps: 0.5 * (np.log(var) + (x - y)**2 / var + (np.log(2 * np.pi) if full else 0)),
                            samples=lambda t: [(t((3, 4)), t((3, 4)), t((3, 4), 0.5, 2), False, 1e-6), (t((3, 4)), t((3, 4)), t((3, 1), 0.5, 2), True, 1e-6)],
-                           doc="The negative log likelihood of normal numbers with a variance of at least eps.")
+                           public="gaussian_nll_loss", doc="The negative log likelihood of normal numbers with a variance of at least eps.")
 
 
 def _nll(x, target, weight, ignore_index):
@@ -219,7 +218,7 @@ def _np_nll(x, target, weight, ignore_index):
 
 nll = elementwise("_nll(Tensor self, Tensor target, Tensor? weight, Seed ignore_index) -> (Tensor loss, Tensor scale)", _nll, _nll_vjp, dtypes="f", ref=_np_nll,
                   samples=lambda t: [(t((5, 4)), t.index((5, 4), 4), None, 2), (t((5, 4)), t.index((5, 4), 4), t((5, 4)), 1)],
-                  doc="Minus the picked log-probability, weighted, and the weight; both 0 where target is ignore_index.")
+                  public="nll_loss", doc="Minus the picked log-probability, weighted, and the weight; both 0 where target is ignore_index.")
 
 
 # margins
@@ -235,7 +234,7 @@ def _hinge_vjp(g, out, x, y, margin):
 
 hinge_embedding = elementwise("_hinge_embedding(Tensor self, Tensor target, float margin) -> Tensor", _hinge, _hinge_vjp, dtypes="f",
                               ref=lambda x, y, margin: np.where(y == 1, x, np.maximum(0, margin - x)), samples=lambda t: [(t((3, 4)), _signs(t), 1.0)],
-                              doc="self where target is 1, max(0, margin - self) where it is -1.")
+                              public="hinge_embedding_loss", doc="self where target is 1, max(0, margin - self) where it is -1.")
 
 
 def _ranking(a, b, y, margin):
@@ -249,17 +248,17 @@ def _ranking_vjp(g, out, a, b, y, margin):
 
 margin_ranking = elementwise("_margin_ranking(Tensor input1, Tensor input2, Tensor target, float margin) -> Tensor", _ranking, _ranking_vjp, dtypes="f",
                              ref=lambda a, b, y, margin: np.maximum(0, margin - y * (a - b)), samples=lambda t: [(t((3, 4)), t((3, 4)), t((3, 4)), 0.5)],
-                             doc="max(0, margin - target * (input1 - input2)).")
+                             public="margin_ranking_loss", doc="max(0, margin - target * (input1 - input2)).")
 soft_margin = elementwise("_soft_margin(Tensor self, Tensor target) -> Tensor", lambda x, y: _tail(x * y),
                           lambda g, out, x, y: (-(g * y * logistic(-(x * y))), -(g * x * logistic(-(x * y)))), dtypes="f", ulp=16.0,
-                          ref=lambda x, y: np.logaddexp(0, -x * y), samples=lambda t: [(t((3, 4)), t((3, 4)))], doc="log(1 + exp(-self * target)) without overflow.")
+                          ref=lambda x, y: np.logaddexp(0, -x * y), samples=lambda t: [(t((3, 4)), t((3, 4)))], public="soft_margin_loss", doc="log(1 + exp(-self * target)) without overflow.")
 
 
 # values that a loss is not defined for
 
 
 outside_unit = elementwise("_outside_unit(Tensor self) -> Tensor", lambda x: E.where((x >= 0) & (x <= 1), E.const(0, dtypes.int32), 1), dtypes="f",
-                           ref=lambda x: np.where((x >= 0) & (x <= 1), 0, 1), special=(0.0, 1.0, np.nan, np.inf), doc="1 where self is outside of [0, 1] or NaN, else 0.")
+                           ref=lambda x: np.where((x >= 0) & (x <= 1), 0, 1), special=(0.0, 1.0, np.nan, np.inf), public="binary_cross_entropy", doc="1 where self is outside of [0, 1] or NaN, else 0.")
 
 
 def check_unit(name: str, t: Tensor) -> None:
@@ -272,10 +271,12 @@ def check_classes(name: str, label: Tensor, classes: int) -> None:
     """IndexError (at the next wait, on other devices than the cpu) unless all class indices are in [0, classes)."""
     if not label.numel() or label.device.type == "meta":
         return
+    meaning = faults.Classes(classes, name)
     if label.device.type != "cpu":
-        domain.walk(cross_entropy, Index(label, label._get_strides(), classes, 0))
+        domain.walk(cross_entropy, Index(label, label._get_strides(), classes, 0, meaning=meaning))
         return
     found = label._array()
     bad = (found < 0) | (found >= classes)
     if bad.any():
-        raise BadIndex(f"{name}: Target {int(found[bad][0])} is out of bounds.")
+        at = int(bad.argmax())
+        raise meaning.error(name, at, int(found.flat[at]))

@@ -107,10 +107,10 @@ def clamp_tensor(x: Tensor, min: Tensor | None, max: Tensor | None) -> Tensor:
 
 _no_less = elementwise("_no_less(Tensor self, Tensor other) -> Tensor", lambda a, b: E.max(a, b),
                        lambda g, out, a, b: (E.where(a < b, 0.0, g), E.where(a < b, g, 0.0)), ref=np.maximum, dtypes="if",
-                       doc="The larger value; a tie's gradient goes to self.")
+                       public="clamp", doc="The larger value; a tie's gradient goes to self.")
 _no_more = elementwise("_no_more(Tensor self, Tensor other) -> Tensor", lambda a, b: E.min(a, b),
                        lambda g, out, a, b: (E.where(a > b, 0.0, g), E.where(a > b, g, 0.0)), ref=np.minimum, dtypes="if",
-                       doc="The smaller value; a tie's gradient goes to self.")
+                       public="clamp", doc="The smaller value; a tie's gradient goes to self.")
 clamp_min = elementwise("clamp_min(Tensor self, Tensor min) -> Tensor", lambda x, low: E.max(x, low),
                         lambda g, out, x, low: (E.where(x >= low, g, 0.0), E.where(x < low, g, 0.0)), ref=np.maximum, dtypes="bif", special=POINTS,
                         doc="Values not below min; NaN stays.")

@@ -150,7 +150,7 @@ norm = row("_norm(Tensor input, int[] dim, Tensor? weight, Tensor? bias, float e
            _norm_vjp, promote=KEEP, dtypes="f", ref=_np_norm, ulp=16.0,
            samples=lambda t: [(t((3, 4)), (1,), None, None, 1e-5), (t((2, 3, 4)), (0, 2), t((1, 3, 1)), t((1, 3, 1)), 1e-5), (t((2, 3, 4)), (1, 2), t((3, 4)), t((3, 4)), 0.1),
                               (t((2, 3, 4)), (1, 2), t((1, 3, 1)), None, 0.1)],
-           doc="Rows with mean 0 and variance 1, scaled and shifted, with the rows' statistics.")
+           public="layer_norm", doc="Rows with mean 0 and variance 1, scaled and shifted, with the rows' statistics.")
 norm_backward = row("_norm_backward(Tensor grad, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, int[] dim) -> (Tensor out, Tensor along, Tensor plain)",
                     ROWWISE, _backward, _backward_vjp, promote=KEEP, dtypes="f", ref=_np_backward, ulp=16.0,
                     samples=lambda t: [(t((3, 4)), t((3, 4)), t((3, 1)), t((3, 1)), None, (1,)),
@@ -184,7 +184,7 @@ norm_given = elementwise("_norm_given(Tensor input, Tensor mean, Tensor var, Ten
                          lambda x, mean, var, weight, bias, eps: affine((x - mean) * E.rsqrt(var + eps), weight, bias), _eval_vjp, promote=KEEP, dtypes="f", ulp=16.0,
                          ref=lambda x, mean, var, weight, bias, eps: affine((x - mean) / np.sqrt(var + eps), weight, bias), domain=(0.5, 4.0),
                          samples=lambda t: [(t((2, 3, 4)), t((1, 3, 1)), t((1, 3, 1)), None, None, 1e-5), (t((2, 3)), t((1, 3)), t((1, 3)), t((1, 3)), t((1, 3)), 0.1)],
-                         doc="Standardisation with given statistics, scaled and shifted.")
+                         public="batch_norm", doc="Standardisation with given statistics, scaled and shifted.")
 
 
 def _rms(x, dim, weight, eps):
@@ -221,7 +221,7 @@ def _np_rms(x, dim, weight, eps):
 
 rms = row("_rms(Tensor input, int[] dim, Tensor? weight, float eps) -> (Tensor out, Tensor rstd)", ROWWISE, _rms, _rms_vjp, promote=KEEP, dtypes="f", ulp=16.0,
           ref=_np_rms,
-          samples=lambda t: [(t((3, 4)), (1,), None, 1e-5), (t((2, 3, 4)), (1, 2), t((3, 4)), 0.1)], doc="Rows divided by their root mean square, scaled.")
+          samples=lambda t: [(t((3, 4)), (1,), None, 1e-5), (t((2, 3, 4)), (1, 2), t((3, 4)), 0.1)], public="rms_norm", doc="Rows divided by their root mean square, scaled.")
 rms_backward = row("_rms_backward(Tensor grad, Tensor input, Tensor rstd, int[] dim) -> Tensor", ROWWISE, _rms_backward, _rms_backward_vjp, promote=KEEP,
                    dtypes="f", ulp=16.0, ref=lambda g, x, r, dim: r * (g - x * r * r * (g * x).mean(dim, keepdims=True)),
                    samples=lambda t: [(t((3, 4)), t((3, 4)), t((3, 1)), (1,)), (t((2, 3, 4)), t((2, 3, 4)), t((2, 1, 1)), (1, 2))],

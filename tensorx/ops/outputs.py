@@ -23,12 +23,12 @@ def prepare_outputs(op: Any, args: Sequence[Any], outs: Sequence[Tensor], shape:
     inplace = bool(args) and outs[0] is args[0]
     for out, d in zip(outs, stores, strict=True):
         if not dtypes.can_cast(d, out.dtype):
-            raise DTypeError(f"{op.schema.name}: result type {d.name} can't be cast to the desired output type {out.dtype.name}")
+            raise DTypeError(f"{op.public}: result type {d.name} can't be cast to the desired output type {out.dtype.name}")
         if out._shape != shape:
             if inplace:
-                raise ShapeError(f"{op.schema.name}_: output with shape {list(out._shape)} doesn't match the broadcast shape {list(shape)}")
+                raise ShapeError(f"{op.public}_: output with shape {list(out._shape)} doesn't match the broadcast shape {list(shape)}")
             resize_output(out, shape)
-        check_memory(op.schema.name, out, inputs)
+        check_memory(op.public, out, inputs)
     return outs
 
 

@@ -14,7 +14,7 @@ from tensorx.tensor import Tensor
 mm_ = row("_product(Tensor self, Tensor other) -> Tensor", CONTRACT, lambda a, b: Product(a, b),
           lambda g, self, other, needs: (mm_(g, other.mT.conj()) if needs[0] else None, mm_(self.mT.conj(), g) if needs[1] else None), ref=np.matmul, dtypes="ifc",
           samples=lambda t: [(t((3, 4)), t((4, 5))), (t((2, 3, 4)), t((4, 5))), (t((2, 1, 3, 4)), t((5, 4, 2))), (t((3, 0)), t((0, 2)))],
-          ulp=32, doc="Matrix product of the last two dimensions; leading ones broadcast.")
+          ulp=32, public="matmul", doc="Matrix product of the last two dimensions; leading ones broadcast.")
 
 
 def _addmm_vjp(g: Tensor, self_meta: Any, mat1: Tensor, mat2: Tensor, beta: Any, alpha: Any, needs: Any) -> tuple[Any, ...]:

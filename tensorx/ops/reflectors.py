@@ -168,7 +168,7 @@ linalg_ldl_solve = composite("linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor 
 
 cross_term = elementwise("_cross_term(Tensor a, Tensor b, Tensor c, Tensor d) -> Tensor", lambda a, b, c, d: a * b - c * d,
                          lambda g, out, a, b, c, d: (g * b.conj(), g * a.conj(), -(g * d.conj()), -(g * c.conj())), ref=lambda a, b, c, d: a * b - c * d, dtypes="ifc",
-                         samples=lambda t: [tuple(t((3, 4)) for _ in range(4))], ulp=32.0, doc="a * b - c * d.")
+                         samples=lambda t: [tuple(t((3, 4)) for _ in range(4))], ulp=32.0, public="linalg_cross", doc="a * b - c * d.")
 
 
 def _cross(name: str, a: Tensor, b: Tensor, dim: int) -> Any:

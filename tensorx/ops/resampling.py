@@ -73,13 +73,13 @@ def _backwards(t: Any, cases: Any) -> Any:
 
 resample = row(f"_resample(Tensor input, {HOW}) -> Tensor", RESAMPLE, _plan(False), lambda g, input_meta, size, mode, align_corners, scales: resample_back(
     g, input_meta.shape[-len(size):], mode, align_corners, scales), dtypes="f", ref=_ref(False), ulp=32.0, samples=lambda t: [(t(x), *how) for x, *how in CASES],
-               doc="Weighted sums of neighbours: the last dimensions at another size.")
+               public="interpolate", doc="Weighted sums of neighbours: the last dimensions at another size.")
 resample_back = row(f"_resample_back(Tensor input, {HOW}) -> Tensor", RESAMPLE, _plan(True), lambda g, input_meta, size, mode, align_corners, scales: resample(
     g, input_meta.shape[-len(size):], mode, align_corners, scales), dtypes="f", ref=_ref(True), ulp=32.0, samples=lambda t: _backwards(t, CASES),
                     doc="Gradient of _resample: its transpose.")
 pick_nearest = row(f"_pick_nearest(Tensor input, {HOW}) -> Tensor", RESAMPLE, _plan(False), lambda g, input_meta, size, mode, align_corners, scales: pick_nearest_back(
     g, input_meta.shape[-len(size):], mode, align_corners, scales), dtypes="if", ref=_ref(False), samples=lambda t: [(t(x), *how) for x, *how in PLAIN],
-                   doc="The nearest elements: the last dimensions at another size.")
+                   public="interpolate", doc="The nearest elements: the last dimensions at another size.")
 pick_nearest_back = row(f"_pick_nearest_back(Tensor input, {HOW}) -> Tensor", RESAMPLE, _plan(True), lambda g, input_meta, size, mode, align_corners, scales: pick_nearest(
     g, input_meta.shape[-len(size):], mode, align_corners, scales), dtypes="f", ref=_ref(True), ulp=8.0, samples=lambda t: _backwards(t, PLAIN),
                         doc="Gradient of _pick_nearest: the sums of the cotangents that an element went to.")

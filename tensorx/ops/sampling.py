@@ -25,7 +25,7 @@ def _raced(p: E.Expr, seed: E.Expr, offset: E.Expr) -> E.Expr:
 
 
 _race = elementwise("_race(Tensor p, Seed seed, Seed offset) -> Tensor", _raced, promote=KEEP, ref=_statistic, dtypes="f", samples=lambda t: [(t((3, 4), 0, 1), 7, 3)],
-                    doc="How early each of competing exponential clocks of rate p rings: the order of the largest is a draw without replacement.")
+                    public="multinomial", doc="How early each of competing exponential clocks of rate p rings: the order of the largest is a draw without replacement.")
 _cauchy = row(f"_cauchy(int[] size, Scalar median, Scalar sigma, *, {KEYS}) -> Tensor", CREATE,
               lambda d, median, sigma, seed, offset: philox.cauchy(d.compute, seed, offset) * sigma + median, NONDIFF, ref=_statistic, dtypes="f",
               samples=lambda t: [((3, 4), 0.0, 1.0, 7, 3)], doc="Cauchy numbers.")

@@ -76,12 +76,12 @@ def _calls(*reductions: str) -> Any:
 
 product = putting("_scatter_prod(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", _scatter("scatter_reduce", "mul"), _product_vjp,
                   ref=lambda x, dim, index, src: _np_combine(x, dim, index, src, "prod"), samples=lambda t: [(t((3, 4)), 0, t.index((5, 2), 3), t((5, 4)))], dtypes="bifc", ulp=8,
-                  doc="self multiplied by values at indices along dim.")
+                  public="scatter_reduce", doc="self multiplied by values at indices along dim.")
 extreme = putting("_scatter_extreme(Tensor self, int dim, Tensor index, Tensor src, bool largest) -> Tensor",
                   lambda x, dim, index, src, largest: _scatter("scatter_reduce", "max" if largest else "min")(x, dim, index, src), _extreme_vjp, dtypes="bif",
                   ref=lambda x, dim, index, src, largest: _np_combine(x, dim, index, src, "amax" if largest else "amin"),
                   samples=lambda t: [(t((3, 4)), 0, t.index((5, 2), 3), t((5, 4)), True), (t((3, 4)), 1, t.index((3, 6), 4), t((3, 6)), False)],
-                  doc="The larger (or smaller) of self and values at indices along dim.")
+                  public="scatter_reduce", doc="The larger (or smaller) of self and values at indices along dim.")
 
 
 def _limit(d: DType, high: bool) -> Any:

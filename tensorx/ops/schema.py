@@ -51,6 +51,11 @@ class Schema:
     returns_list: bool
 
     @functools.cached_property
+    def shown(self) -> str:
+        """The name in error texts."""
+        return self.name.lstrip("_")
+
+    @functools.cached_property
     def tensors(self) -> tuple[int, ...]:
         """Positions of the parameters that hold one tensor."""
         return tuple(i for i, p in enumerate(self.params) if p.type == "Tensor")
@@ -252,7 +257,7 @@ def convert(schema: Schema, p: Param, x: Any, numbers_for_tensors: bool) -> Any:
         return _ints(x, p.length) if p.type == "int[]" else CONVERT[p.type](x)
     except (Mismatch, TypeError):
         kind = p.type.replace("ScalarType", "dtype").replace("Scalar", "number").replace("int[]", "int or sequence of ints")
-        raise Mismatch(f"{schema.name}: argument '{p.name}' must be {kind}{' or None' if p.optional else ''}; got {describe(x)}") from None
+        raise Mismatch(f"{schema.shown}: argument '{p.name}' must be {kind}{' or None' if p.optional else ''}; got {describe(x)}") from None
 
 
 def bind(schema: Schema, args: Sequence[Any], kwargs: dict[str, Any], numbers_for_tensors: bool = False) -> tuple[Any, ...]:
@@ -261,7 +266,7 @@ def bind(schema: Schema, args: Sequence[Any], kwargs: dict[str, Any], numbers_fo
     if schema.varargs and len(args) > method and not (len(args) == 1 + method and not _is_int(args[-1])):
         args = (*args[:method], args[method:])
     if len(args) > schema.most:
-        raise Mismatch(f"{schema.name}: takes at most {schema.most} positional arguments; got {len(args)}. Hint: {schema.text}")
+        raise Mismatch(f"{schema.shown}: takes at most {schema.most} positional arguments; got {len(args)}. Hint: {schema.text}")
     out = [convert(schema, p, value, numbers_for_tensors) for p, value in zip(params, args, strict=False)]
     if not kwargs and len(out) >= schema.least:
         return (*out, *schema.defaults[len(out):])
@@ -269,17 +274,17 @@ def bind(schema: Schema, args: Sequence[Any], kwargs: dict[str, Any], numbers_fo
     kwargs = {(k if k in names else ALIASES.get(k, k)): v for k, v in kwargs.items()}
     for p in params[: len(out)]:
         if p.name in kwargs:
-            raise Mismatch(f"{schema.name}: argument '{p.name}' was given twice")
+            raise Mismatch(f"{schema.shown}: argument '{p.name}' was given twice")
     for p in params[len(out):]:
         if p.name in kwargs:
             out.append(convert(schema, p, kwargs[p.name], numbers_for_tensors))
         elif p.default is not REQUIRED:
             out.append(p.default)
         else:
-            raise Mismatch(f"{schema.name}: argument '{p.name}' is missing. Hint: {schema.text}")
+            raise Mismatch(f"{schema.shown}: argument '{p.name}' is missing. Hint: {schema.text}")
     unknown = kwargs.keys() - names
     if unknown:
-        raise Mismatch(f"{schema.name}: got an unexpected keyword argument '{sorted(unknown)[0]}'. Hint: {schema.text}")
+        raise Mismatch(f"{schema.shown}: got an unexpected keyword argument '{sorted(unknown)[0]}'. Hint: {schema.text}")
     return tuple(out)
 
 

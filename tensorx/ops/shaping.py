@@ -128,7 +128,7 @@ rsub = elementwise("rsub(Tensor self, Tensor other) -> Tensor", lambda a, b: b -
 
 
 @composite("_grid(Tensor[] tensors, bool swapped) -> Tensor[]", ref=lambda tensors, swapped: np.meshgrid(*tensors, indexing="xy" if swapped else "ij"),
-           samples=lambda t: [((t((2,)), t((3,))), False), ((t((2,)), t((3,))), True)], doc="Coordinates of a grid from vectors.")
+           samples=lambda t: [((t((2,)), t((3,))), False), ((t((2,)), t((3,))), True)], public="meshgrid", doc="Coordinates of a grid from vectors.")
 def grid(tensors: Sequence[Any], swapped: bool) -> Any:
     if any(t.dim() > 1 for t in tensors):
         raise ShapeError("torch.meshgrid: Expected 0D or 1D tensor in the tensor list")

@@ -76,11 +76,11 @@ def _power_vjp(g: Any, self: Any, p: float, out: Any, self_meta: Any, dim: Any, 
 
 
 euclid = R.reduce("_euclid(Tensor self, int[1]? dim=None, bool keepdim=False) -> Tensor", lambda x, *_: E.sqrt(E.row_sum(x * x)), _euclid_vjp, dtypes="f",
-                  ref=R.np_dims(lambda x, axis, keepdims: np.sqrt((x * x).sum(axis, keepdims=keepdims))), doc="The Euclidean norm.")
+                  ref=R.np_dims(lambda x, axis, keepdims: np.sqrt((x * x).sum(axis, keepdims=keepdims))), public="norm", doc="The Euclidean norm.")
 power_norm = R.reduce("_power_norm(Tensor self, float p, int[1]? dim=None, bool keepdim=False) -> Tensor",
                       lambda x, p, *_: E.pow(E.row_sum(E.pow(E.abs(x), p)), 1 / p), _power_vjp, dtypes="f", ulp=16.0,
                       ref=lambda x, p, dim=None, keepdim=False: (abs(x)**p).sum(dim, keepdims=keepdim)**(1 / p),
-                      samples=lambda t: [(t((3, 4)), 3.0), (t((3, 4)), 1.5, 0, True)], doc="The p-norm for a general p.")
+                      samples=lambda t: [(t((3, 4)), 3.0), (t((3, 4)), 1.5, 0, True)], public="norm", doc="The p-norm for a general p.")
 
 
 _is_nonzero = elementwise("_is_nonzero(Tensor self) -> Tensor", lambda x: E.where(E.ne(x, 0), E.const(1, x.dtype), 0), lambda g, out, x: E.const(0, g.dtype),

@@ -104,6 +104,7 @@ class Op:
     domain: Any = (-3.0, 3.0)  # sample interval, or one per operand
     special: tuple[Any, ...] = ()  # values worth testing beside the domain
     samples: Callable[..., Any] | None = None  # calls for conformance, where a domain cannot say it
+    public: str = ""  # the name in error texts: of the function that an internal row serves, where it is not the row's without underscore
     symbol: str = ""  # Python operator, for the dunder methods
     ulp: float = 4.0  # how far the result may be from the oracle, in units of the result dtype
     extra: Any = None  # what the kind alone understands (prepared by it)
@@ -165,6 +166,7 @@ def register(op: Op) -> Op:
         raise ValueError(f"register: primitive '{op.name}' must have a gradient rule. Hint: say vjp=NONDIFF to mean none")
     if op.name in OPS:
         raise ValueError(f"register: row '{op.name}' is in the table already")
+    op.public = op.public or op.schema.name.lstrip("_")
     op.kind.prepare(op)
     OPS[op.name] = op
     BY_NAME.setdefault(op.schema.name, []).append(op)
@@ -176,7 +178,7 @@ def check_dtype(op: Op, d: dtype) -> None:
     if "bifc"[d.kind] not in op.dtypes:
         from tensorx.errors import DTypeError
         words = {"b": "bool", "i": "integer", "f": "floating-point", "c": "complex"}
-        raise DTypeError(f"{op.schema.name}: operands must be {' or '.join(words[c] for c in op.dtypes)}; got {d.name}. Hint: cast with .to()")
+        raise DTypeError(f"{op.public}: operands must be {' or '.join(words[c] for c in op.dtypes)}; got {d.name}. Hint: cast with .to()")
 
 
 __all__ = ["ASKED", "BOOL", "BY_NAME", "COND", "DEFAULT", "FLOAT", "KEEP", "NONDIFF", "OF_TENSORS", "OPS", "TO_BOOL", "TO_FLOAT", "TO_LONG", "Op", "Promote", "check_dtype",

@@ -31,7 +31,7 @@ def _ref_starts(u: Any, i: Any, alpha: Any, last: Any, end: Any) -> Any:
 
 
 window_starts = elementwise("_window_starts(Tensor sample, Tensor window, Scalar alpha, Scalar last, Scalar end) -> Tensor", _starts, NONDIFF, ref=_ref_starts,
-                            promote=Promote("starts", lift=1, result="i64"), dtypes="bif", doc="Where the windows of fractional pooling start.",
+                            promote=Promote("starts", lift=1, result="i64"), dtypes="bif", public="fractional_max_pool", doc="Where the windows of fractional pooling start.",
                             samples=lambda t: [(t((2, 1), 0, 1), t((5,), 0, 4), 1.5, 4, 6)])
 
 
@@ -69,7 +69,7 @@ def _lists(starts: Any) -> Any:
 
 fractional_pool = row("_fractional_pool(Tensor input, int[] size, int[] kernel, Tensor[] starts) -> (Tensor values, Tensor indices)", POOL, _fractional,
                       _fractional_vjp, dtypes="if", ref=_ref_fractional, samples=lambda t: [(t(x), size, kernel, _lists(at)) for x, size, kernel, at in CASES],
-                      doc="The largest element of each listed window, and its row-major place.")
+                      public="fractional_max_pool", doc="The largest element of each listed window, and its row-major place.")
 fractional_pool_back = row("_fractional_pool_back(Tensor grad, Tensor indices, int[] size, int[] kernel) -> Tensor", POOL,
                            lambda g, indices, size, kernel: Pooling("max", True, (g, indices), size, kernel, listed=True),
                            lambda g, indices, size: (pick(g, indices, len(size)), None), dtypes="f", ref=_ref_max_back, ulp=8.0, samples=lambda t: [

@@ -37,7 +37,7 @@ def test_a_bad_index(device, sane):
     x = tx.arange(4.0, device=device)
     bad, good = tx.tensor([0, 9, 2], device=device), tx.tensor([0, 1, 2], device=device)
     for _ in range(3):
-        with pytest.raises(IndexError, match="index 9 is out of bounds for dimension with size 4"):
+        with pytest.raises(IndexError, match="index 9 is out of bounds for dimension 0 with size 4"):
             x[bad].tolist()
         assert x[good].tolist() == [0, 1, 2]
     y = tx.zeros(4, device=device)
@@ -60,7 +60,7 @@ def test_only_the_first_of_several_bad_indices_is_told(device, sane):
         with pytest.raises(IndexError) as caught:
             tx.synchronize(device)
         seen.append(str(caught.value))
-    assert "index 5 is out of bounds for dimension with size 4" in seen[0]
+    assert "index 5 is out of bounds for dimension 0 with size 4" in seen[0]
     tx.synchronize(device)
 
 
@@ -70,7 +70,7 @@ def test_codes_of_the_error_cell_come_round(device, sane, monkeypatch):
     x, good = tx.arange(4.0, device=device), tx.tensor([1, 2], device=device)
     for _ in range(40):
         x[good]
-    with pytest.raises(IndexError, match="index 6 is out of bounds for dimension with size 5"):
+    with pytest.raises(IndexError, match="index 6 is out of bounds for dimension 0 with size 5"):
         for n in range(5, 50):
             tx.arange(float(n), device=device)[tx.tensor([6, 0] if n == 5 else [0, 1], device=device)]
         tx.synchronize(device)

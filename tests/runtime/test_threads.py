@@ -134,7 +134,7 @@ def test_bad_indices(device):
             try:
                 assert table[bad if i % 2 else good].tolist()[0] == 1
             except IndexError as error:
-                assert "index 10 is out of bounds for dimension with size 10" in str(error)
+                assert "index 10 is out of bounds for dimension 0 with size 10" in str(error)
                 seen += 1
         return seen
 

@@ -13,6 +13,14 @@ from .loss import _reduced, _reduction
 WIDE = 1 << 16  # rows up to which one kernel forms the mean: it runs them as one row
 
 
+def _no_index(op: str, target: Any) -> RuntimeError:
+    """For a target of class indices that is of another dtype."""
+    return RuntimeError(
+        f"{op}: argument 'target' must be of dtype int64 where it holds class indices (expected scalar type Long); got "
+        f"{target.dtype} of shape {tuple(target.shape)}. Hint: target.long()"
+    )
+
+
 def _class_dim(op: str, input: Any, target: Any, weight: Any) -> int:
     """The dimension of the classes. Checks that target is (), (N), (N, d1, ...) for input (C), (N, C), ..."""
     rank, dim = input.dim(), min(1, input.dim() - 1)
@@ -25,7 +33,7 @@ def _class_dim(op: str, input: Any, target: Any, weight: Any) -> int:
     if tuple(target.shape) != wanted:
         raise RuntimeError(f"{op}: argument 'target' must have shape {wanted}; got {tuple(target.shape)}.")
     if target.dtype not in (tx.int64, tx.uint8):
-        raise RuntimeError(f"{op}: expected scalar type Long for argument 'target'; got {target.dtype}")
+        raise _no_index(op, target)
     if weight is not None:
         if tuple(weight.shape) != (input.shape[dim],):
             raise RuntimeError(
@@ -76,6 +84,7 @@ def nll_loss(
     dim = _class_dim("nll_loss", input, target, weight)
     target = target.long()
     index = target.masked_fill(target == ignore_index, 0)
+    losses.check_classes("nll_loss", index, input.shape[dim])
     picked = tx.gather(input, dim, index.unsqueeze(dim)).squeeze(dim)
     loss, scale = call(losses.nll, (picked, target, None if weight is None else weight[index], ignore_index))
     return _mean(loss, scale) if reduction == "mean" else _reduced(loss, reduction)
@@ -114,11 +123,6 @@ def cross_entropy(
     smoothing = float(label_smoothing) if label_smoothing else None
     if tuple(input.shape) == tuple(target.shape):
         return _soft_cross_entropy(input, target, weight, ignore_index, reduction, smoothing)
-    if target.is_floating_point():
-        raise RuntimeError(
-            f"Expected floating point type for target with class probabilities of shape {tuple(input.shape)}; "
-            f"got shape {tuple(target.shape)}."
-        )
     dim = _class_dim("cross_entropy", input, target, weight)
     along = None if weight is None else _along(weight, input, dim)
     args = (input, target.unsqueeze(dim), along, dim, smoothing, ignore_index)
@@ -131,7 +135,10 @@ def _soft_cross_entropy(
     input: Any, target: Any, weight: Any, ignore_index: int, reduction: str, smoothing: float | None
 ) -> Any:
     if not target.is_floating_point():
-        raise RuntimeError(f"Expected floating point type for target with class probabilities, got {target.dtype}")
+        raise RuntimeError(
+            f"cross_entropy: Expected floating point type for target with class probabilities, got {target.dtype}. "
+            "Hint: class indices have the shape of the input without its class dimension"
+        )
     if ignore_index >= 0:
         raise RuntimeError("ignore_index is not supported for floating point target")
     dim = min(1, input.dim() - 1)

@@ -163,6 +163,7 @@ def multi_margin_loss(
     if weight is not None and weight.numel() != rows.shape[1]:
         raise RuntimeError(f"multi_margin_loss: inconsistent weight size; got {tuple(weight.shape)}.")
     label = target.reshape(-1, 1)
+    losses.check_classes("multi_margin_loss", label, rows.shape[1])
     classes = tx.arange(rows.shape[1], device=input.device)
     term = rows - rows.gather(1, label) + margin
     term = term.clamp(min=0) if p == 1 else term.clamp(min=0).square()
@@ -197,6 +198,7 @@ def multilabel_margin_loss(
     rows, listed = (t if t.dim() == 2 else t.reshape(1, -1) for t in (input, target))
     used = (listed < 0).cumsum(1) == 0
     label = listed.masked_fill(~used, 0)
+    losses.check_classes("multilabel_margin_loss", label, rows.shape[1])
     known = tx.zeros_like(rows).scatter_add(1, label, used.to(rows.dtype)) != 0
     gaps = (1 - rows.gather(1, label).unsqueeze(2) + rows.unsqueeze(1)).clamp(min=0)
     loss = gaps.masked_fill(~(used.unsqueeze(2) & ~known.unsqueeze(1)), 0).sum((1, 2)) / rows.shape[1]

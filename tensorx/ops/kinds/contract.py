@@ -74,7 +74,7 @@ class Contract:
         for t in tensors:
             table.check_dtype(op, t.dtype)
             if t.dtype is not first:
-                raise DTypeError(f"{op.schema.name}: expected all operands to have the same dtype, but got {first.name} and {t.dtype.name}. "
+                raise DTypeError(f"{op.public}: expected all operands to have the same dtype, but got {first.name} and {t.dtype.name}. "
                                  "Hint: cast one of them with .to()")
         plan = op.body(*args)
         shape = plan.size if isinstance(plan, Convolution) else product_shape(op, plan)
@@ -93,7 +93,7 @@ class Contract:
             return empty(shape, d, device), False
         target = out[0]
         if target.dtype is not d:
-            raise DTypeError(f"{op.schema.name}: Expected out tensor to have dtype {d.name}, but got {target.dtype.name} instead")
+            raise DTypeError(f"{op.public}: Expected out tensor to have dtype {d.name}, but got {target.dtype.name} instead")
         if target._shape != shape:
             resize_output(target, shape)
         if any(t._storage.buffer is target._storage.buffer for t in inputs):
@@ -109,8 +109,8 @@ def product_shape(op: Op, p: Product) -> Ints:
     """The shape of a product. RuntimeError, in PyTorch's words, where inner extents differ."""
     (m, k), (k2, n) = p.a._shape[-2:], p.b._shape[-2:]
     if k != k2:
-        raise RuntimeError(f"{op.schema.name}: mat1 and mat2 shapes cannot be multiplied ({m}x{k} and {k2}x{n})")
-    return (*layout.broadcast_shapes(op.schema.name, p.a._shape[:-2], p.b._shape[:-2]), m, n)
+        raise RuntimeError(f"{op.public}: mat1 and mat2 shapes cannot be multiplied ({m}x{k} and {k2}x{n})")
+    return (*layout.broadcast_shapes(op.public, p.a._shape[:-2], p.b._shape[:-2]), m, n)
 
 
 def view(t: Tensor, shape: Ints | None = None) -> View:

@@ -33,7 +33,7 @@ class Dynamic:
         for mode in state.stack:
             mode.on_break(t)
         if t.device.type == "meta":
-            raise NotImplementedError(f"{op.schema.name}: the result's shape depends on values, which meta tensors have not")
+            raise NotImplementedError(f"{op.public}: the result's shape depends on values, which meta tensors have not")
         if t.device.runtime.capabilities.host_callable:  # type: ignore[union-attr]
             found = np.argwhere(np.atleast_1d(t._array()) if not t._shape else t._array())
             result = from_host(found[:, : len(t._shape)].astype(np.int64), dtypes.int64, t.device)

@@ -126,7 +126,7 @@ def leaves(op: Op, args: Sequence[Any], kinds: Sequence[str], common: dtype) -> 
 def check_condition(op: Op, t: Any) -> None:
     """DTypeError unless ``t`` can be a condition."""
     if isinstance(t, Tensor) and t.dtype not in (dtypes.bool_, dtypes.uint8):
-        raise DTypeError(f"{op.schema.name}: expected condition to be a boolean tensor, but got a tensor with dtype {t.dtype.name}. Hint: use x != 0")
+        raise DTypeError(f"{op.public}: expected condition to be a boolean tensor, but got a tensor with dtype {t.dtype.name}. Hint: use x != 0")
 
 
 def store_dtype(op: Op, x: E.Expr, common: dtype, args: Sequence[Any]) -> dtype:
@@ -197,11 +197,11 @@ class Elementwise:
         """Compute; a Tensor, or a tuple of them."""
         plan, tensors, values = self.plan(op, args)
         if not tensors:
-            raise DTypeError(f"{op.schema.name}: needs at least one tensor; got {args!r}")
+            raise DTypeError(f"{op.public}: needs at least one tensor; got {args!r}")
         device = tensors[0].device
         if any(t.device is not device for t in tensors):
             tensors, device = same_device(op, tensors)
-        shape = layout.broadcast_shapes(op.schema.name, *[t._shape for t in tensors])
+        shape = layout.broadcast_shapes(op.public, *[t._shape for t in tensors])
         if out is None:
             stores, outs = plan.stores, None
         else:
@@ -344,7 +344,7 @@ class ElementwiseNode(Node):
     def apply(self, grads: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
         saved, backward = self.saved, self.backward
         if backward.missing:
-            raise NotImplementedError(f"the derivative for '{backward.op.schema.name}: {backward.missing[0]}' is not implemented")
+            raise NotImplementedError(f"the derivative for '{backward.op.public}: {backward.missing[0]}' is not implemented")
         if saved is None:
             raise GradError(FREED)
         n, n_out = len(self.shapes), len(grads)

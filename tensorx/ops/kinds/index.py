@@ -37,12 +37,12 @@ class Index:
     extent: int
     step: int
     wrap: bool = False  # negative indices count from the end (only in indexing with brackets)
-    fault: str = ""  # the tensor is a mask of faults, and this is what a 1 in it means
+    dim: int | None = None  # the dimension of the operand that it indexes
+    meaning: Any = None  # what a bad value means (see `faults`), where the tensor holds no indices
 
-    @property
-    def bounds(self) -> tuple[int, int]:
-        """The least index, and what all must be less than."""
-        return (-self.extent if self.wrap else 0), self.extent
+    def __post_init__(self) -> None:
+        if self.meaning is None:
+            self.meaning = faults.Bound(self.extent, self.dim, self.wrap)
 
 
 @dataclass
@@ -85,7 +85,7 @@ class Indexing:
         plan = op.body(*args)
         for i in plan.indices:
             if not i.extent and 0 not in plan.shape:
-                raise BadIndex(f"{op.schema.name}: index is out of bounds for dimension with size 0")
+                raise BadIndex(f"{op.public}: index is out of bounds for dimension {'' if i.dim is None else f'{i.dim} '}with size 0")
         if isinstance(plan, Take):
             result = self._result(op, out, plan.shape, plan.source.dtype, device, [plan.source])
             if 0 not in plan.shape and device.type != "meta":
@@ -97,7 +97,7 @@ class Indexing:
             from tensorx.ops.convert import copy_into
             copy_into(result, args[0])
         else:
-            check_memory(op.schema.name, result, [])
+            check_memory(op.public, result, [])
         if 0 not in plan.shape and device.type != "meta":
             plan = op.body(result, *args[1:])
             put(op, plan, result)
@@ -107,10 +107,10 @@ class Indexing:
         if out is None:
             return empty(shape, d, device)
         if out[0].dtype is not d:
-            raise RuntimeError(f"{op.schema.name}: Expected out tensor to have dtype {d.name}, but got {out[0].dtype.name} instead")
+            raise RuntimeError(f"{op.public}: Expected out tensor to have dtype {d.name}, but got {out[0].dtype.name} instead")
         if out[0]._shape != shape:
             resize_output(out[0], shape)
-        check_memory(op.schema.name, out[0], inputs)
+        check_memory(op.public, out[0], inputs)
         return out[0]
 
     def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any) -> Node:
@@ -131,7 +131,7 @@ def _offsets(op: Op, shape: Ints, strides: Ints, indices: Sequence[Index], base:
         bad = (values < (-i.extent if i.wrap else 0)) | (values >= i.extent)
         if bad.any():
             position = int(bad.argmax())
-            faults.raise_index(op.schema.name, position, int(values.flat[position]), i.bounds)
+            raise i.meaning.error(op.public, position, int(values.flat[position]))
         offset = offset + np.where(values < 0, values + i.extent, values) * i.step
     return np.broadcast_to(offset, shape)
 
@@ -205,7 +205,7 @@ def _launch(family: str, op: Op, plan: Take | Put, out: Tensor, out_strides: Int
                                                 params=(("n_index", len(plan.indices)), ("error", True), ("wrap", wrap), *params)))
     cell = faults.cell(device)
     args: list[Any] = [x for t in (out, other, *(i.tensor for i in plan.indices)) for x in (t._storage.handle(), t._offset)]
-    args += [cell.buffer, cell.reserve(op.schema.name, [i.fault or i.bounds for i in plan.indices]), *sizes]
+    args += [cell.buffer, cell.reserve(op.public, [i.meaning for i in plan.indices]), *sizes]
     extents: list[int] = [*sizes]
     for i in plan.indices:
         extents += (i.extent, i.step)

@@ -29,10 +29,10 @@ class Join:
         from tensorx.ops.convert import copy_into
         tensors, dim = args
         if not tensors:
-            raise BadValue(f"{op.schema.name}: expected a non-empty list of Tensors")
+            raise BadValue(f"{op.public}: expected a non-empty list of Tensors")
         used = [t for t in tensors if t._shape != (0,)] or list(tensors[:1])
-        d = normalize_dim(dim, len(used[0]._shape), op.schema.name)
-        shape = joined_shape(op.schema.name, used, d)
+        d = normalize_dim(dim, len(used[0]._shape), op.public)
+        shape = joined_shape(op.public, used, d)
         common = dtypes.promote([t.dtype for t in tensors], [], [])
         device = dispatch.device_of(op, list(tensors))
         if out is None:

@@ -54,7 +54,7 @@ class Loop:
         for t in (t for i, t in enumerate(tensors) if not i or t.dtype is not dtypes.bool_):  # a mask takes no part
             table.check_dtype(op, t.dtype)
             if t.dtype is not first:
-                raise DTypeError(f"{op.schema.name}: expected all operands to have the same dtype, but got {first.name} and {t.dtype.name}. "
+                raise DTypeError(f"{op.public}: expected all operands to have the same dtype, but got {first.name} and {t.dtype.name}. "
                                  "Hint: cast one of them with .to()")
         results = op.body(*(bare(a) if isinstance(a, Tensor) else a for a in args))
         if out is None:

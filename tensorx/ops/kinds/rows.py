@@ -41,7 +41,7 @@ class RowKind:
         kinds, _, position = op.extra
         tensors = [a for a in args if isinstance(a, Tensor)]
         device = dispatch.device_of(op, tensors)
-        shape = layout.broadcast_shapes(op.schema.name, *[t._shape for t in tensors])
+        shape = layout.broadcast_shapes(op.public, *[t._shape for t in tensors])
         reduced = axes(op, args, position, shape)
         program, values = self.program(op, args, kinds)
         kept = tuple(n for i, n in enumerate(shape) if i not in reduced)
@@ -100,16 +100,16 @@ def axes(op: Op, args: tuple[Any, ...], position: dict[str, int], shape: tuple[i
     if "normalized_shape" in position:
         wanted = args[position["normalized_shape"]]
         if not wanted or shape[n - len(wanted):] != tuple(wanted):
-            raise ShapeError(f"{op.schema.name}: Given normalized_shape={list(wanted)}, expected input with shape [*, "
+            raise ShapeError(f"{op.public}: Given normalized_shape={list(wanted)}, expected input with shape [*, "
                              f"{', '.join(map(str, wanted))}], but got input of size{list(shape)}")
         return tuple(range(n - len(wanted), n))
     dim = args[position["dim"]] if "dim" in position else None
     if dim is None or dim == ():
         return tuple(range(n))
     dims = (dim,) if isinstance(dim, int) else dim
-    found = [normalize_dim(d, n, op.schema.name) for d in dims]
+    found = [normalize_dim(d, n, op.public) for d in dims]
     if len(set(found)) != len(found):
-        raise RuntimeError(f"{op.schema.name}: dim {found[-1]} appears multiple times in the list of dims")
+        raise RuntimeError(f"{op.public}: dim {found[-1]} appears multiple times in the list of dims")
     return tuple(sorted(found)) if n else ()
 
 
@@ -118,19 +118,19 @@ def check_not_empty(op: Op, shape: tuple[int, ...], reduced: tuple[int, ...], ke
     if math.prod(shape[i] for i in reduced) or 0 in kept:
         return
     if len(reduced) == len(shape):
-        raise RuntimeError(f"{op.schema.name}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' "
+        raise RuntimeError(f"{op.public}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' "
                            "argument.")
-    raise IndexError(f"{op.schema.name}(): Expected reduction dim {next(i for i in reduced if not shape[i])} to have non-zero size.")
+    raise IndexError(f"{op.public}(): Expected reduction dim {next(i for i in reduced if not shape[i])} to have non-zero size.")
 
 
 def written(op: Op, outs: Sequence[Tensor], shapes: Sequence[tuple[int, ...]], stores: Sequence[dtype], inputs: Sequence[Tensor]) -> list[Tensor]:
     """The checked (and resized) tensors of ``out=``."""
     for o, shape, d in zip(outs, shapes, stores, strict=True):
         if not dtypes.can_cast(d, o.dtype) or (d is not o.dtype and d.kind < dtypes.FLOAT):
-            raise RuntimeError(f"{op.schema.name}: Expected out tensor to have dtype {d.name}, but got {o.dtype.name} instead")
+            raise RuntimeError(f"{op.public}: Expected out tensor to have dtype {d.name}, but got {o.dtype.name} instead")
         if o._shape != shape:
             resize_output(o, shape)
-        check_memory(op.schema.name, o, inputs)
+        check_memory(op.public, o, inputs)
     return list(outs)
 
 

@@ -36,7 +36,7 @@ class Scanning:
         """Compute."""
         t, dim = args[:2]
         table.check_dtype(op, t.dtype)
-        d = normalize_dim(dim, len(t._shape), op.schema.name)
+        d = normalize_dim(dim, len(t._shape), op.public)
         asked = next((a for a in args if isinstance(a, dtype)), None)
         indexed = op.body in ("max", "min")
         store = t.dtype if indexed else asked or op.promote.common([t.dtype], [], [])

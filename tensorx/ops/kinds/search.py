@@ -52,10 +52,10 @@ class Searching:
         else:
             result = out[0]
             if result.dtype is not plan.result:
-                raise RuntimeError(f"{op.schema.name}: output tensor's dtype must be {plan.result.name}; got {result.dtype.name}")
+                raise RuntimeError(f"{op.public}: output tensor's dtype must be {plan.result.name}; got {result.dtype.name}")
             if result._shape != shape:
                 resize_output(result, shape)
-            check_memory(op.schema.name, result, inputs)
+            check_memory(op.public, result, inputs)
         if 0 not in shape and device.type != "meta":
             if use_numpy(device, result.numel(), 4096):
                 result._array()[...] = _bisect(plan)

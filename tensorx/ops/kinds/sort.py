@@ -33,12 +33,12 @@ class Sorting:
         """Compute."""
         t, dim, descending = args[:3]
         table.check_dtype(op, t.dtype)
-        d = normalize_dim(dim, len(t._shape), op.schema.name)
+        d = normalize_dim(dim, len(t._shape), op.public)
         if out is None:
             out = (empty(t._shape, t.dtype, t.device), empty(t._shape, dtypes.int64, t.device))
         for o, want in zip(out, (t.dtype, dtypes.int64), strict=True):
             if o.dtype is not want:
-                raise RuntimeError(f"{op.schema.name}: Expected out tensor to have dtype {want.name}, but got {o.dtype.name} instead")
+                raise RuntimeError(f"{op.public}: Expected out tensor to have dtype {want.name}, but got {o.dtype.name} instead")
             if o._shape != t._shape:
                 resize_output(o, t._shape)
         if not t.numel() or t.device.type == "meta":
