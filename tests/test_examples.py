@@ -26,10 +26,11 @@ def script(name):
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_example_learns(name, device):
+def test_example_learns(name, device, capsys):
     steps, more, part = SCRIPTS[name]
     losses = script(name).main(["--device", str(device), "--steps", str(steps), "--seed", "1", *more])
     assert len(losses) == steps
+    assert f"step {steps}: " in capsys.readouterr().out  # the last step is told, however few there are
     assert sum(losses[-3:]) / 3 < part * losses[0]
 
 

@@ -73,7 +73,7 @@ def main(argv=None):
             lossG.backward()
             optG.step()
             losses.append(lossD.item())
-            if len(losses) % 100 == 0:
+            if len(losses) % 100 == 0 or len(losses) == args.steps:
                 print(f"step {len(losses)}: discriminator {losses[-1]:.3f}, generator {lossG.item():.3f}")
             if len(losses) == args.steps:
                 break

@@ -54,7 +54,7 @@ def main(argv=None):
             loss.backward()
             optimizer.step()
             losses.append(loss.item())
-            if len(losses) % 50 == 0:
+            if len(losses) % 50 == 0 or len(losses) == args.steps:
                 print(f"step {len(losses)}: loss {losses[-1]:.4f}, test accuracy {accuracy(model, test):.3f}")
             if len(losses) == args.steps:
                 break

@@ -75,7 +75,7 @@ def main(argv=None):
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         losses.append(loss.item())
-        if step % 50 == 0:
+        if step % 50 == 0 or step == args.steps:
             print(f"step {step}: loss {losses[-1]:.3f}")
     written = model.generate(data[:1].view(1, 1), args.write)[0].tolist()
     print("".join(letters[i] for i in written))

@@ -64,7 +64,7 @@ def main(argv=None):
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         losses.append(loss.item())
-        if step % 50 == 0:
+        if step % 50 == 0 or step == args.steps:
             print(f"step {step}: loss {losses[-1]:.3f}")
     print(write(model, letters, args.write, args.device))
     return losses

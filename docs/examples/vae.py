@@ -58,7 +58,7 @@ def main(argv=None):
             loss.backward()
             optimizer.step()
             losses.append(loss.item())
-            if len(losses) % 200 == 0:
+            if len(losses) % 200 == 0 or len(losses) == args.steps:
                 print(f"step {len(losses)}: loss {losses[-1]:.3f}")
             if len(losses) == args.steps:
                 break
