@@ -134,7 +134,10 @@ def _intern(kind: str, index: int | None) -> device:
 
 def _parse(spec: Any, index: int | None) -> device:
     if isinstance(spec, int) and not isinstance(spec, bool) and index is None:
-        return _checked(auto().type, spec)
+        kind = auto().type
+        if kind == "cpu":
+            raise DeviceError(f"device: an index must name an accelerator; got {spec}, and there is none here")
+        return _checked(kind, spec)
     if not isinstance(spec, str):
         raise TypeError(f"device: argument 'type' must be a string, an int or a device; got {spec.__class__.__name__}")
     kind, colon, tail = spec.partition(":")

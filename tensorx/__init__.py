@@ -32,6 +32,7 @@ from tensorx.autograd import (
 from tensorx.devices.cpu import get_num_threads, set_num_threads
 from tensorx.devices.registry import device
 from tensorx.dtypes import can_cast, dtype, get_default_dtype, promote_types, set_default_dtype
+from tensorx.errors import OutOfMemory as OutOfMemoryError
 from tensorx.faults import synchronize
 from tensorx.formats import (
     channels_last,
@@ -158,15 +159,18 @@ if _typing.TYPE_CHECKING:
         overrides,
         profiler,
         random,
+        return_types,
         serialization,
         signal,
         special,
         testing,
+        types,
         utils,
         version,
         xpu,
     )
     from tensorx._functions import *  # noqa: F403  generated: lists its names
+    from tensorx.amp import GradScaler
     from tensorx.amp.autocast_mode import (
         autocast,
         clear_autocast_cache,
@@ -207,6 +211,8 @@ if _typing.TYPE_CHECKING:
     )
     from tensorx.streams import Event, Stream
 
+newaxis = None  #: a new dimension where it stands in x[...]
+
 __version__ = "0.1.0"
 
 _AUTOCAST = """autocast clear_autocast_cache get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype
@@ -222,11 +228,12 @@ _SETTINGS = """_assert _check _check_index _check_not_implemented _check_type _c
 _LAZY = (
     *("_dynamo", "_inductor", "accelerator", "amp", "backends", "compiler", "cuda", "data", "distributed"),
     *("distributions", "fft", "func", "fx", "hub", "io", "jit", "linalg", "masked", "mps", "multiprocessing", "nn"),
-    *("onnx", "optim", "overrides", "profiler", "random", "serialization", "signal", "special", "testing"),
-    *("utils", "version", "xpu"),
+    *("onnx", "optim", "overrides", "profiler", "random", "return_types", "serialization", "signal", "special"),
+    *("testing", "types", "utils", "version", "xpu"),
 )
 #: Names that live in submodules and load with them.
 _LAZY_NAMES = {
+    "GradScaler": "amp",
     "compile": "compiler",
     "load": "io",
     "save": "io",

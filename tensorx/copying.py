@@ -15,9 +15,9 @@ def deepcopy(t: Tensor, memo: dict[int, Any]) -> Tensor:
     old = t._storage
     new = memo.get(id(old))
     if new is None:
-        new = allocate(old.nbytes, old.device)
-        if old.nbytes and t.device.type != "meta":
-            registry.open(old.device).copy(new.handle(), 0, old.handle(), 0, old.nbytes)
+        new = allocate(old.length, old.device)
+        if old.length and t.device.type != "meta":
+            registry.open(old.device).copy(new.handle(), 0, old.handle(), 0, old.length)
         memo[id(old)] = new
     out = make(new, t._shape, t._strides, t._offset, t.dtype, type(t))
     out._rg = t._rg

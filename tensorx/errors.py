@@ -40,7 +40,15 @@ class BackendUnavailable(DeviceError):
 
 
 class OutOfMemory(DeviceError, MemoryError):
-    """The device has no room. ``asked``, ``used``, ``cached`` and ``limit`` are bytes."""
+    """The device has no room. ``asked``, ``used``, ``cached`` and ``limit`` are bytes.
+
+    >>> import tensorx
+    >>> try:
+    ...     x = tensorx.empty(2**50)
+    ... except tensorx.OutOfMemoryError as error:
+    ...     print(error.asked)
+    4503599627370496
+    """
 
     def __init__(self, message: str, asked: int = 0, used: int = 0, cached: int = 0, limit: int = 0) -> None:
         super().__init__(message)

@@ -176,9 +176,9 @@ def is_storage(obj: Any, /) -> bool:
     >>> is_storage([])
     False
     """
-    from tensorx.storage import Storage
+    from tensorx.storage import Storage, TypedStorage
 
-    return isinstance(obj, Storage)
+    return isinstance(obj, Storage | TypedStorage)
 
 
 def compiled_with_cxx11_abi() -> bool:

@@ -12,15 +12,23 @@ import numpy as np
 
 from tensorx.devices import registry
 from tensorx.devices.pool import Buffer, adopt
+from tensorx.dtypes import dtype as DType
+from tensorx.errors import ShapeError
 
 
 class Storage:
-    """Device memory. ``version`` counts in-place writes; tensors that share the storage share it."""
+    """Device memory of ``length`` bytes. ``version`` counts in-place writes; tensors that share the storage share it.
 
-    __slots__ = ("__weakref__", "buffer", "device", "nbytes", "version")
+    >>> import tensorx
+    >>> storage = tensorx.ones(3).untyped_storage()
+    >>> storage.nbytes(), storage.size(), storage.device
+    (12, 12, device(type='cpu'))
+    """
+
+    __slots__ = ("__weakref__", "buffer", "device", "length", "version")
 
     def __init__(self, buffer: Any, nbytes: int, device: registry.device) -> None:
-        self.buffer, self.nbytes, self.device, self.version = buffer, nbytes, device, 0
+        self.buffer, self.length, self.device, self.version = buffer, nbytes, device, 0
 
     def bytes(self) -> np.ndarray[Any, Any]:
         """Host memory as a flat uint8 array (cpu only). A result that NumPy made comes in its own shape and is
@@ -41,14 +49,74 @@ class Storage:
         return id(self.buffer)
 
     def __len__(self) -> int:
-        return self.nbytes
+        return self.length
+
+    def nbytes(self) -> int:
+        """The number of bytes."""
+        return self.length
+
+    def size(self) -> int:
+        """The number of elements, which are bytes."""
+        return self.length
+
+    def element_size(self) -> int:
+        """Bytes of one element."""
+        return 1
+
+    def is_pinned(self, device: Any = None) -> bool:
+        """Whether the memory is page-locked: never."""
+        return False
+
+    def is_shared(self) -> bool:
+        """Whether other processes may see the memory: see `tensorx.multiprocessing`, which copies."""
+        return False
+
+    def untyped(self) -> Storage:
+        """This storage."""
+        return self
+
+    def tolist(self) -> list[int]:
+        """The bytes as numbers."""
+        return np.asarray(self.host())[: self.length].tolist()
+
+    def __getitem__(self, i: Any) -> Any:
+        found = np.asarray(self.host())[: self.length][i]
+        return from_bytes(found.tobytes(), self.device) if isinstance(i, slice) else int(found)
+
+    def __setitem__(self, i: Any, value: Any) -> None:
+        host = np.array(self.host()[: self.length])
+        host[i] = value
+        self._write(host)
+
+    def _write(self, host: np.ndarray[Any, Any]) -> None:
+        if self.length:
+            registry.open(self.device).copy_in(self.handle(), 0, host)
+        self.version += 1
+
+    def fill_(self, value: int) -> Storage:
+        """Every byte replaced by ``value``."""
+        self._write(np.full(self.length, value, np.uint8))
+        return self
+
+    def clone(self) -> Storage:
+        """A copy on the same device."""
+        return from_bytes(self.host()[: self.length], self.device)
+
+    def copy_(self, source: Storage, non_blocking: bool = False) -> Storage:
+        """The bytes of another storage of the same length. RuntimeError for another length."""
+        if source.length != self.length:
+            raise ShapeError(
+                f"copy_: argument 'source' must hold {self.length} bytes; got {source.length}. Hint: resize_() first"
+            )
+        self._write(np.array(source.host()[: self.length]))
+        return self
 
     def host(self) -> np.ndarray[Any, Any]:
         """The bytes in host memory: the memory itself on the cpu, else a copy."""
         if self.device.type == "cpu":
             return self.bytes()
-        out = np.empty(self.nbytes, np.uint8)
-        if self.nbytes:
+        out = np.empty(self.length, np.uint8)
+        if self.length:
             registry.open(self.device).copy_out(self.buffer, 0, out)
         return out
 
@@ -63,7 +131,7 @@ class Storage:
 
     def __reduce__(self) -> tuple[Any, ...]:
         host = None if self.device.type == "meta" else np.asarray(self.host()).view(np.ndarray)
-        return from_bytes, (host, self.device, self.nbytes)
+        return from_bytes, (host, self.device, self.length)
 
 
 def allocate(nbytes: int, device: registry.device) -> Storage:
@@ -74,6 +142,60 @@ def allocate(nbytes: int, device: registry.device) -> Storage:
 def from_bytes(data: Any, device: registry.device, nbytes: int | None = None) -> Storage:
     """A storage on ``device`` with a copy of these bytes (None on meta)."""
     out = allocate(len(data) if nbytes is None else nbytes, device)
-    if out.nbytes and data is not None:
+    if out.length and data is not None:
         registry.open(device).copy_in(out.handle(), 0, np.frombuffer(data, np.uint8))
     return out
+
+
+class TypedStorage:
+    """A storage seen as elements of one dtype (``Tensor.storage()``): older code counts in elements.
+
+    >>> import tensorx
+    >>> x = tensorx.ones(3).storage()
+    >>> x.size(), x.nbytes(), x[1], x.tolist()
+    (3, 12, 1.0, [1.0, 1.0, 1.0])
+    """
+
+    def __init__(self, storage: Storage, dtype: DType) -> None:
+        self._storage, self.dtype = storage, dtype
+
+    @property
+    def device(self) -> registry.device:
+        """Where the memory is."""
+        return self._storage.device
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("nbytes", "data_ptr", "is_pinned", "is_shared"):
+            return getattr(self._storage, name)
+        raise AttributeError(f"'TypedStorage' object has no attribute '{name}'")
+
+    def untyped(self) -> Storage:
+        """The storage as bytes."""
+        return self._storage
+
+    def element_size(self) -> int:
+        """Bytes of one element."""
+        return self.dtype.itemsize
+
+    def size(self) -> int:
+        """The number of elements."""
+        return self._storage.length // self.dtype.itemsize
+
+    __len__ = size
+
+    def _values(self) -> np.ndarray[Any, Any]:
+        return np.asarray(self._storage.host())[: self.size() * self.dtype.itemsize].view(self.dtype.np)
+
+    def tolist(self) -> list[Any]:
+        """The elements as Python numbers."""
+        return self._values().tolist()
+
+    def __getitem__(self, i: int) -> Any:
+        return self._values()[i].item()
+
+    def __setitem__(self, i: Any, value: Any) -> None:
+        values = self._values().copy()
+        values[i] = value
+        host = np.array(self._storage.host())
+        host[: values.nbytes] = values.view(np.uint8)
+        self._storage._write(host)

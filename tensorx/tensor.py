@@ -19,7 +19,8 @@ from tensorx.dtypes import dtype as DType
 from tensorx.errors import BadValue, DTypeError
 from tensorx.locks import Lock
 from tensorx.size import Size, contiguous_strides, is_contiguous, normalize_dim
-from tensorx.storage import Storage, allocate
+from tensorx.storage import Storage, TypedStorage, allocate
+from tensorx.warning import NO_GRAD, warn
 
 if TYPE_CHECKING:
     from tensorx._methods import TensorMethods  # generated from the op table
@@ -152,6 +153,10 @@ class Tensor(TensorMethods, metaclass=TensorMeta):
         """The storage that this tensor looks into."""
         return self._storage
 
+    def storage(self) -> TypedStorage:
+        """The storage that this tensor looks into, as elements of its dtype."""
+        return TypedStorage(self._storage, self.dtype)
+
     def data_ptr(self) -> int:
         """The address of the first element (cpu); elsewhere a number that tells buffers apart."""
         return self._storage.data_ptr() + self._offset * self.dtype.itemsize
@@ -281,7 +286,10 @@ class Tensor(TensorMethods, metaclass=TensorMeta):
 
     @property
     def grad(self) -> Tensor | None:
-        """The gradient that backward accumulated, or None."""
+        """The gradient that backward accumulated, or None. UserWarning for a non-leaf, whose gradient is not kept."""
+        node = self._node is not None or self._view is not None  # a view may have got one since
+        if node and self._grad is None and not self._retains and self.grad_fn is not None:
+            warn(NO_GRAD)
         return self._grad
 
     @grad.setter

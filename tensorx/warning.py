@@ -9,6 +9,14 @@ import warnings
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
+NO_GRAD = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
+    "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, "
+    "use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure you access the "
+    "leaf Tensor instead."
+)
+
+
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn of the innermost line outside of this library, however many of its frames (modules, wrappers) lie between.
 

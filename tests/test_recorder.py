@@ -12,7 +12,7 @@ from tensorx.ops.recorder import Recorder
 
 def _copy(storage):
     t = tx.empty(0, dtype=tx.uint8, device=storage.device)
-    old = tx.empty(0, dtype=tx.uint8, device=storage.device).set_(storage, size=(storage.nbytes,))
+    old = tx.empty(0, dtype=tx.uint8, device=storage.device).set_(storage, size=(storage.length,))
     return t.set_(old.clone())._storage
 
 

@@ -161,7 +161,7 @@ def _exclusive(grad: Any) -> bool:
         return False
     storage = grad._storage
     if grad._view is not None:
-        if grad.nbytes != storage.nbytes:
+        if grad.nbytes != storage.length:
             return False
         grad._view = None  # a reshape of the whole: its base, if nobody else has it, dies here
     buffer, array = storage.buffer, grad._arr

@@ -53,7 +53,7 @@ def _reduced(t: Tensor) -> Any:
     if t.device.type == "meta":
         return NotImplemented
     plain = t.detach()
-    whole = plain.numel() * t.dtype.itemsize == plain._storage.nbytes
+    whole = plain.numel() * t.dtype.itemsize == plain._storage.length
     if not whole or plain._offset or 0 in plain._get_strides():
         plain = plain.clone()  # a part of a storage goes alone
     data: Any = np.asarray(plain._storage.host()).view(np.ndarray)

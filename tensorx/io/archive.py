@@ -170,7 +170,7 @@ def write_stream(file: Any, obj: Any, protocol: int) -> None:
     pickle.dump(sorted(pickler.storages), file, protocol)
     for key in sorted(pickler.storages):
         storage = pickler.storages[key]
-        file.write(struct.pack("<q", storage.nbytes // pickler.itemsizes[key]))
+        file.write(struct.pack("<q", storage.length // pickler.itemsizes[key]))
         file.write(host(storage))
 
 

@@ -112,10 +112,10 @@ def rebuild_tensor_of(
     if len(size) != len(stride) or not all(type(n) is int and n >= 0 for n in numbers):
         raise RuntimeError(f"load: offset, size and stride must be numbers >= 0; got {offset}, {size}, {stride}.")
     end = offset + 1 + sum((n - 1) * s for n, s in zip(size, stride)) if 0 not in size else 0
-    if end * d.itemsize > storage.storage.nbytes:
+    if end * d.itemsize > storage.storage.length:
         raise RuntimeError(
             f"load: a tensor of size {size}, stride {stride} and offset {offset} must lie in its storage; it has "
-            f"{storage.storage.nbytes} bytes. The file is damaged."
+            f"{storage.storage.length} bytes. The file is damaged."
         )
     out = make(storage.storage, size, None if stride == contiguous_strides(size) else stride, offset, d)
     for flag, undo in (("conj", Tensor.conj), ("neg", Tensor.neg)):

@@ -44,7 +44,7 @@ class Pickler(pickle._Pickler):  # the one that is written in Python can write f
             raise RuntimeError("Cannot save multiple tensors or storages that view the same data as different types")
         self.storages[key] = storage
         kind = "torch.storage.UntypedStorage" if d is None else f"torch.{STORAGE_OF[d]}"
-        numel = storage.nbytes // (1 if d is None else d.itemsize)
+        numel = storage.length // (1 if d is None else d.itemsize)
         return "storage", named(kind), key, place_name(storage), numel
 
     def reducer_override(self, obj: Any) -> Any:

@@ -133,6 +133,11 @@ _tuples: dict[str, type] = {}
 
 def named(op: Op, result: Any) -> Any:
     """Several outputs as the named tuple that PyTorch returns."""
+    return named_class(op)(*result)
+
+
+def named_class(op: Op) -> Any:
+    """The class of an op's named tuples, made once."""
     cls = _tuples.get(op.schema.name)
     if cls is None:
         from collections import namedtuple
@@ -140,7 +145,7 @@ def named(op: Op, result: Any) -> Any:
         cls.__module__ = "tensorx.return_types"
         cls.__repr__ = _named_text  # type: ignore[method-assign]
         cls.__str__ = lambda self: _named_text(self, "\n", ",\n")  # type: ignore[method-assign]  # as print() shows them
-    return cls(*result)
+    return cls
 
 
 def function(name: str) -> Callable[..., Any]:

@@ -71,7 +71,7 @@ def learn(op: Op, args: tuple[Any, ...], key: Any) -> None:
 def _result(r: Any, entry: Entry) -> Tensor:
     """A new tensor that owns the array ``r``."""
     storage = _new_storage(Storage)
-    storage.buffer, storage.nbytes, storage.device, storage.version = r, r.nbytes, CPU, 0
+    storage.buffer, storage.length, storage.device, storage.version = r, r.nbytes, CPU, 0
     out = _new_tensor(Tensor)
     out._storage, out._arr, out._shape, out.dtype, out.device = storage, r, r.shape, entry.dtype, CPU
     out._key = entry.key if r.ndim else entry.key | ZERO_DIM

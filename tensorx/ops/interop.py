@@ -40,6 +40,11 @@ def from_dlpack(ext_tensor: Any) -> Tensor:
     return factories.from_numpy(np.from_dlpack(ext_tensor))
 
 
+def array_wrap(self: Tensor, array: np.ndarray[Any, Any], context: Any = None, return_scalar: bool = False) -> Tensor:
+    """What NumPy's functions of a tensor return: a tensor; truth values as uint8, as in PyTorch."""
+    return factories.tensor(array.astype(np.uint8) if array.dtype == np.bool_ else array)
+
+
 def _in_place(name: str) -> Any:
     def f(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         views.check_write(name + "_", self, state.grad and self.requires_grad)
@@ -56,5 +61,5 @@ def _in_place(name: str) -> Any:
     return f
 
 
-METHODS: dict[str, Any] = {"__dlpack__": dlpack, "__dlpack_device__": dlpack_device}
+METHODS: dict[str, Any] = {"__dlpack__": dlpack, "__dlpack_device__": dlpack_device, "__array_wrap__": array_wrap}
 METHODS |= {f"{name}_": _in_place(name) for name in ("t", "transpose", "squeeze", "unsqueeze", "as_strided", "swapaxes")}

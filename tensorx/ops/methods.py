@@ -10,7 +10,7 @@ from tensorx.devices import registry
 from tensorx.dtypes import dtype as DType
 from tensorx.ops.arguments import as_shape
 from tensorx.ops.outputs import resize
-from tensorx.storage import Storage
+from tensorx.storage import Storage, TypedStorage
 from tensorx.tensor import Size, Tensor, key_of, make
 
 
@@ -44,7 +44,7 @@ def detach_(self: Tensor) -> Tensor:
 def _get_data(self: Tensor) -> Tensor:
     """The same memory with a version counter of its own."""
     old = self._storage
-    return make(Storage(old.buffer, old.nbytes, old.device), self._shape, self._strides, self._offset, self.dtype)
+    return make(Storage(old.buffer, old.length, old.device), self._shape, self._strides, self._offset, self.dtype)
 
 
 def _set_data(self: Tensor, other: Tensor) -> None:
@@ -63,8 +63,9 @@ def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = 
     """
     if isinstance(source, Tensor):
         _set_data(self, source if size is None else source.as_strided(size, stride or (1,), storage_offset))
-    elif isinstance(source, Storage):
-        _set_data(self, make(source, size if size is not None else (source.nbytes // self.dtype.itemsize,), stride, storage_offset, self.dtype))
+    elif isinstance(source, Storage | TypedStorage):
+        source = source.untyped()
+        _set_data(self, make(source, size if size is not None else (source.length // self.dtype.itemsize,), stride, storage_offset, self.dtype))
     elif source is None:
         resize(self, (0,))
     else:

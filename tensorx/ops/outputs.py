@@ -79,13 +79,13 @@ def resize(t: Tensor, shape: Sequence[int]) -> Tensor:
     shape = tuple(shape)
     need = (t._offset + math.prod(shape)) * t.dtype.itemsize
     storage = t._storage
-    if need > storage.nbytes:
+    if need > storage.length:
         new = allocate(need, t.device)
-        if storage.nbytes and t.device.type != "meta":
+        if storage.length and t.device.type != "meta":
             runtime = t.device.runtime
             assert runtime is not None
-            runtime.copy(new.handle(), 0, storage.handle(), 0, storage.nbytes)
-        storage.buffer, storage.nbytes = new.buffer, need
+            runtime.copy(new.handle(), 0, storage.handle(), 0, storage.length)
+        storage.buffer, storage.length = new.buffer, need
     t._shape, t._strides, t._arr = shape, None, None
     t._key = key_of(t.dtype, t.device, not shape, True)
     return t

@@ -95,9 +95,9 @@ def preserve(node: Any, storage: Any) -> None:
         if s is None or s.nr >= 0 or s.storage is not storage:
             continue
         if copy is None:
-            copy = allocate(storage.nbytes, storage.device)
-            if storage.nbytes and storage.device.type != "meta":
-                registry.open(storage.device).copy(copy.handle(), 0, storage.handle(), 0, storage.nbytes)
+            copy = allocate(storage.length, storage.device)
+            if storage.length and storage.device.type != "meta":
+                registry.open(storage.device).copy(copy.handle(), 0, storage.handle(), 0, storage.length)
         s.storage, s.version = copy, copy.version
 
 

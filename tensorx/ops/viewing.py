@@ -201,9 +201,9 @@ def _unfold(t: Tensor, dimension: int, size: int, step: int) -> Geometry:
 def _as_strided(t: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None) -> Geometry:
     offset = t._offset if storage_offset is None else storage_offset
     need = 0 if 0 in size else offset + 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
-    if need * t.dtype.itemsize > t._storage.nbytes or any(s < 0 for s in stride):
+    if need * t.dtype.itemsize > t._storage.length or any(s < 0 for s in stride):
         raise ShapeError(f"as_strided: setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset} are out of bounds for storage of size "
-                         f"{t._storage.nbytes}")
+                         f"{t._storage.length}")
     return tuple(size), tuple(stride), offset
 
 

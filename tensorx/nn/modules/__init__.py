@@ -48,7 +48,7 @@ from .conv import (
 )
 from .distance import CosineSimilarity, PairwiseDistance
 from .dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
-from .flatten import Flatten
+from .flatten import Flatten, Unflatten
 from .fold import Fold, Unfold
 from .instancenorm import (
     InstanceNorm1d,
@@ -308,6 +308,7 @@ __all__ = [
     "TransformerEncoderLayer",
     "TripletMarginLoss",
     "TripletMarginWithDistanceLoss",
+    "Unflatten",
     "Unfold",
     "Upsample",
     "UpsamplingBilinear2d",

@@ -1,8 +1,10 @@
-"""Flatten."""
+"""Flatten and Unflatten."""
 
 from __future__ import annotations
 
 from typing import Any
+
+from tensorx.ops.arguments import as_ints
 
 from .module import Module
 
@@ -25,3 +27,31 @@ class Flatten(Module):
 
     def extra_repr(self) -> str:
         return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
+
+
+class Unflatten(Module):
+    """Split the dimension ``dim`` into those of ``unflattened_size``; one of them may be -1.
+
+    TypeError for sizes that are no ints.
+
+    Example:
+        >>> import tensorx as tx
+        >>> tx.nn.Unflatten(1, (2, 3))(tx.ones(4, 6)).shape
+        tensorx.Size([4, 2, 3])
+    """
+
+    def __init__(self, dim: int, unflattened_size: Any) -> None:
+        super().__init__()
+        if isinstance(dim, str):
+            raise NotImplementedError(f"Unflatten: argument 'dim' must be an int; got {dim!r}, a name")
+        if not isinstance(unflattened_size, tuple | list):
+            found = type(unflattened_size).__name__
+            raise TypeError(f"Unflatten: argument 'unflattened_size' must be a tuple of ints; got {found}")
+        as_ints("Unflatten", "unflattened_size", unflattened_size)
+        self.dim, self.unflattened_size = dim, unflattened_size
+
+    def forward(self, input: Any) -> Any:
+        return input.unflatten(self.dim, self.unflattened_size)
+
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"

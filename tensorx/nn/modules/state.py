@@ -14,7 +14,7 @@ from tensorx.nn.parameter import is_lazy
 EXTRA_STATE = _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 
 
-class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+class _IncompatibleKeys(namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
     """What ``load_state_dict(strict=False)`` could not match."""
 
     __slots__ = ()
@@ -27,7 +27,7 @@ class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpect
     __str__ = __repr__
 
 
-_IncompatibleKeys = IncompatibleKeys  # PyTorch's name
+IncompatibleKeys = _IncompatibleKeys
 
 
 class StateMixin:

@@ -140,7 +140,7 @@ def take(op: Op, plan: Take, out: Tensor) -> None:
     """Run a gather."""
     src = plan.source
     if use_numpy(out.device, math.prod(plan.shape), 4096):
-        flat = src._storage.bytes()[: src._storage.nbytes // src.dtype.itemsize * src.dtype.itemsize].view(src.dtype.np)
+        flat = src._storage.bytes()[: src._storage.length // src.dtype.itemsize * src.dtype.itemsize].view(src.dtype.np)
         out._array()[...] = flat[_offsets(op, plan.shape, plan.strides, plan.indices, src._offset)]
         return
     _launch("gather", op, plan, out, out._get_strides(), src, plan.strides, ())
@@ -154,7 +154,7 @@ def put(op: Op, plan: Put, dest: Tensor) -> None:
         values = cast(values.detach(), dest.dtype)
     value_strides = layout.expanded_strides(values._shape, values._get_strides(), plan.shape)
     if use_numpy(dest.device, math.prod(plan.shape), 4096):
-        flat = dest._storage.bytes()[: dest._storage.nbytes // dest.dtype.itemsize * dest.dtype.itemsize].view(dest.dtype.np)
+        flat = dest._storage.bytes()[: dest._storage.length // dest.dtype.itemsize * dest.dtype.itemsize].view(dest.dtype.np)
         offsets = _offsets(op, plan.shape, plan.strides, plan.indices, dest._offset)
         data = np.broadcast_to(values._array(), plan.shape)
         at = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}.get(plan.accumulate)

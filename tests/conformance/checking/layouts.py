@@ -61,7 +61,7 @@ def repeated(array: Any) -> Any:
 
 def gaps(t: Tensor) -> Any:
     """A copy of the storage's elements that ``t`` does not address."""
-    n = t._storage.nbytes // t.dtype.itemsize
+    n = t._storage.length // t.dtype.itemsize
     everything = np.array(make(t._storage, (n,), None, 0, t.dtype)._host())
     mask = np.ones(n, bool)
     if t.numel():
