@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tensorx.dtypes import BOOL, FLOAT
+from tensorx.dtypes import BOOL, COMPLEX, FLOAT
 from tensorx.errors import DTypeError
 from tensorx.ops import expr as E
 from tensorx.ops.families import elementwise
@@ -132,6 +132,8 @@ masked_fill = elementwise("masked_fill(Tensor self, Tensor mask, Tensor value) -
 def _masked_fill(x, m, v):
     if given(m).kind != BOOL:
         raise DTypeError(f"masked_fill: only supports boolean masks, but got mask with dtype {given(m).name}. Hint: use mask != 0")
+    if given(v).kind == COMPLEX and x.dtype.kind != COMPLEX:
+        raise DTypeError(f"masked_fill: value cannot be converted to type {x.dtype.name} without overflow; got {given(v).name}")
     return E.where(m, E.cast(v, x.dtype), x)
 
 
@@ -159,8 +161,16 @@ bitwise_right_shift = elementwise("bitwise_right_shift(Tensor self, Tensor other
                                   symbol=">>", doc="Arithmetic shift to the right; the sign where the shift reaches the width.")
 real = elementwise("_real(Tensor self) -> Tensor", E.real, lambda g, out, x: E.complex(g, 0), ref=np.real, dtypes="c", doc="The real part, as a copy.")
 imag = elementwise("_imag(Tensor self) -> Tensor", E.imag, lambda g, out, x: E.complex(0, g), ref=np.imag, dtypes="c", doc="The imaginary part, as a copy.")
-complex = elementwise("complex(Tensor real, Tensor imag) -> Tensor", E.complex, lambda g, out, a, b: (E.real(g), E.imag(g)),
+complex = elementwise("complex(Tensor real, Tensor imag) -> Tensor", lambda a, b: _complex(a, b), lambda g, out, a, b: (E.real(g), E.imag(g)),
                       ref=lambda a, b: a + 1j * b, dtypes="f", doc="The complex numbers with these real and imaginary parts.")
+
+
+def _complex(a, b):
+    if given(a) is not given(b):
+        raise DTypeError(f"complex: Expected object of scalar type {given(a).name} but got scalar type {given(b).name} for second argument")
+    return E.complex(a, b)
+
+
 atan2 = elementwise("atan2(Tensor self, Tensor other) -> Tensor", E.atan2, lambda g, out, a, b: _atan2_vjp(g, a, b),
                     promote=TO_FLOAT, ref=np.arctan2, dtypes="bif", doc="Angle of the point (other, self).")
 

@@ -64,6 +64,8 @@ def roll(x: Any, shifts: Sequence[int], dims: Sequence[int]) -> Any:
         return roll(x.reshape(-1), shifts, (0,)).reshape(x._shape)
     if len(shifts) != len(dims):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
+    if not x.dim():
+        raise IndexError(f"roll: Dimension specified as {dims[0]} but tensor has no dimensions")
     out = x
     for shift, dim in zip(shifts, dims, strict=True):
         d = normalize_dim(dim, out.dim(), "roll")
@@ -148,6 +150,8 @@ def _ref_index(fill: bool) -> Any:
 @composite("index_fill(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", WRITING, ref=_ref_index(True), samples=lambda t: [(t((3, 4)), 1, t.unique(2, 4), 2)],
            doc="Slices of dim at a vector of indices filled with a number.")
 def index_fill(x: Any, dim: int, index: Tensor, value: Any) -> Any:
+    if isinstance(value, complex) and not x.dtype.is_complex:
+        raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
     return _filled(x, dim, index, x.new_full((), value))
 
 

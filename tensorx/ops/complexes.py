@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from tensorx.errors import ShapeError
+from tensorx.errors import DTypeError, ShapeError
 from tensorx.ops import expr as E
-from tensorx.ops.arithmetic import zero
+from tensorx.ops.arithmetic import given, zero
 from tensorx.ops.families import elementwise
 from tensorx.ops.table import TO_FLOAT
 from tensorx.ops.viewing import Geometry, viewing
@@ -85,7 +85,14 @@ def _angle_vjp(g, out, x):
 
 angle = elementwise("angle(Tensor self) -> Tensor", _angle, _angle_vjp, promote=TO_FLOAT, ref=np.angle,
                     doc="The angle of a complex number; 0 or pi for a real one.")
-polar = elementwise("polar(Tensor abs, Tensor angle) -> Tensor", lambda r, a: E.complex(r * E.cos(a), r * E.sin(a)),
+
+def _polar(r, a):
+    if given(r) is not given(a):
+        raise DTypeError(f"polar: Expected object of scalar type {given(r).name} but got scalar type {given(a).name} for second argument")
+    return E.complex(r * E.cos(a), r * E.sin(a))
+
+
+polar = elementwise("polar(Tensor abs, Tensor angle) -> Tensor", _polar,
                     lambda g, out, r, a: (E.real(g) * E.cos(a) + E.imag(g) * E.sin(a), r * (E.imag(g) * E.cos(a) - E.real(g) * E.sin(a))), dtypes="f",
                     domain=((0.2, 3.0), (-3.0, 3.0)), ref=lambda r, a: r * np.exp(1j * a), doc="Complex numbers with these magnitudes and angles.")
 isreal = elementwise("isreal(Tensor self) -> Tensor", lambda x: E.eq(E.imag(x), 0), ref=np.isreal, doc="True where the imaginary part is 0.")

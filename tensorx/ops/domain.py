@@ -50,6 +50,8 @@ def check_range(op: Any, values: Sequence[Any], d: Any) -> None:
     """BadValue for a number that ``d`` cannot hold. Negative ones wrap around in unsigned dtypes, as in PyTorch."""
     for v in values:
         if isinstance(v, complex):
+            if v.imag and d.kind < dtypes.COMPLEX:
+                raise BadValue(f"{op.schema.name}: value {v} cannot be converted to type {d.name} without overflow")
             continue
         if d.kind == INT:
             info = np.iinfo(d.np)

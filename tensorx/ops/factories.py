@@ -11,7 +11,7 @@ import numpy as np
 from tensorx import dtypes, formats
 from tensorx.devices import registry
 from tensorx.dtypes import dtype as DType
-from tensorx.errors import BadValue
+from tensorx.errors import BadValue, DTypeError
 from tensorx.ops import domain
 from tensorx.ops import expr as E
 from tensorx.ops.arguments import as_ints, as_shape, checked, size_given
@@ -200,6 +200,12 @@ def arange(*args: Any, out: Tensor | None = None, dtype: DType | None = None, la
     if (last - first) * by < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     d = dtype or (dtypes.int64 if all(isinstance(x, int | np.integer) for x in (first, last, by)) else dtypes.get_default_dtype())
+    if d.kind == dtypes.BOOL:
+        raise DTypeError("\"arange\" not implemented for 'bool'")
+    if d is dtypes.int64:  # its arguments are integers before they are counted, as in PyTorch
+        first, last, by = int(first), int(last), int(by)
+        if by == 0:
+            raise BadValue("arange: step must be nonzero")
     integers = all(isinstance(x, int) for x in (first, last, by))
     n = max(0, -((first - last) // by) if integers else math.ceil((last - first) / by))
     result = _range((n,), first, by, dtype=d, device=resolve(device))

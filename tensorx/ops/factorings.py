@@ -90,6 +90,18 @@ def _trtrs(a: Array, b: Array, upper: bool, unit: bool) -> Array:
     return x  # type: ignore[no-any-return]
 
 
+def _substituted(a: Array, b: Array, upper: bool) -> Array:
+    """Back substitution as LAPACK's trsm does it: infinities and NaN where it divides by zero."""
+    x = np.array(b, np.result_type(a, b))
+    n = a.shape[-1]
+    with np.errstate(all="ignore"):
+        for i in range(n - 1, -1, -1) if upper else range(n):
+            x[..., i, :] /= a[..., i, i, None]
+            rest = slice(0, i) if upper else slice(i + 1, n)
+            x[..., rest, :] -= a[..., rest, i, None] * x[..., None, i, :]
+    return x
+
+
 def _solve_triangular(a: Array, b: Array, upper: bool, left: bool, unitriangular: bool) -> Array:
     check_square("linalg.solve_triangular", a)
     check_matrix("linalg.solve_triangular", b)
@@ -104,7 +116,7 @@ def _solve_triangular(a: Array, b: Array, upper: bool, left: bool, unitriangular
         return np.zeros(b.shape, b.dtype)
     diagonal = np.diagonal(a, 0, -2, -1)
     if not unitriangular and not diagonal.all():  # LAPACK refuses: the answer is what back substitution gives, inf and NaN
-        return np.linalg.solve(np.where(np.eye(a.shape[-1], dtype=bool), 1, 0) * 1.0, b) * np.inf
+        return _substituted(a, b, upper)
     return each(lambda m, r: (_trtrs(m, r, upper, unitriangular),), a, b)[0]
 
 

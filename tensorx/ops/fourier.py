@@ -267,7 +267,7 @@ def fftfreq(n: int, d: float = 1.0, *, out: Any = None, dtype: Any = None, devic
     >>> tensorx.fft.fftfreq(4)
     tensor([ 0.0000,  0.2500, -0.5000, -0.2500])
     """
-    return _frequencies(np.fft.fftfreq(n, d), out, dtype, device, requires_grad)
+    return _frequencies(np.fft.fftfreq(n, d) if n else np.zeros(0), out, dtype, device, requires_grad)
 
 
 def rfftfreq(n: int, d: float = 1.0, *, out: Any = None, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
@@ -277,7 +277,7 @@ def rfftfreq(n: int, d: float = 1.0, *, out: Any = None, dtype: Any = None, devi
     >>> tensorx.fft.rfftfreq(4)
     tensor([0.0000, 0.2500, 0.5000])
     """
-    return _frequencies(np.fft.rfftfreq(n, d), out, dtype, device, requires_grad)
+    return _frequencies(np.fft.rfftfreq(n, d) if n else np.full(1, np.nan), out, dtype, device, requires_grad)
 
 
 def _frequencies(values: Array, out: Any, dtype: Any, device: Any, requires_grad: bool) -> Tensor:

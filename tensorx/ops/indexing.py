@@ -138,6 +138,12 @@ def _scatter(op: str, accumulate: str) -> Any:
     return body
 
 
+def _select_body(t: Tensor, dim: int, index: Tensor) -> Take:
+    if not t._shape and index.numel() != 1:
+        raise ShapeError(f"index_select(): Index to scalar can have only 1 value, got {index.numel()} value(s)")
+    return Take(t, *_vector("index_select", t, dim, index))
+
+
 def _index_add_body(t: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Any) -> Put:
     shape, strides, found = _vector("index_add", t, dim, index)
     if source.dtype is not t.dtype:
@@ -225,7 +231,7 @@ scatter_add = putting("scatter_add(Tensor self, int dim, Tensor index, Tensor sr
                        lambda g, dim, index, src_meta: (g, None, _slice_to(gather(g, dim, index), index, src_meta)), ref=_ref_put(True),
                        samples=lambda t: [(t((3, 4)), 0, t.index((5, 4), 3), t((5, 4))), (t((3, 4)), 1, t.index((3, 2), 4), t((3, 6)))],
                        doc="Values added along dim at the indices given for each position.")
-index_select = taking("index_select(Tensor self, int dim, Tensor index) -> Tensor", lambda t, dim, index: Take(t, *_vector("index_select", t, dim, index)),
+index_select = taking("index_select(Tensor self, int dim, Tensor index) -> Tensor", _select_body,
                         lambda g, self_meta, dim, index: (index_add(_zeros(self_meta, g), dim, index, g), None),
                         ref=lambda x, dim, index: np.take(x, index, dim), samples=lambda t: [(t((3, 4)), 0, t.index((5,), 3)), (t((3, 4)), 1, t.index((2,), 4))],
                         doc="Slices of dim at a vector of indices.")
@@ -275,8 +281,9 @@ def _split_key(t: Tensor, key: Any) -> tuple[Tensor, list[Tensor | None] | None]
     items = [_as_index(t, k) for k in items]
     wanted = sum(len(k._shape) if isinstance(k, Tensor) and k.dtype is dtypes.bool_ and k._shape else 0 if k is None or k is Ellipsis or isinstance(k, bool) or (
         isinstance(k, Tensor) and k.dtype is dtypes.bool_) else 1 for k in items)
-    if sum(k is Ellipsis for k in items) > 1:
-        raise IndexError("an index can only have a single ellipsis ('...')")
+    if sum(k is Ellipsis for k in items) > 1:  # the first one stands for what is left; PyTorch passes over the others
+        first = next(i for i, k in enumerate(items) if k is Ellipsis)
+        items = [k for i, k in enumerate(items) if i <= first or k is not Ellipsis]
     if wanted > len(t._shape):
         raise IndexError(f"too many indices for tensor of dimension {len(t._shape)}")
     view, d = t, 0  # ``d`` is where we are in the view, ``place`` in ``t``

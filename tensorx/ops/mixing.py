@@ -10,6 +10,7 @@ import numpy as np
 
 from tensorx.ops import expr as E
 from tensorx.ops.arithmetic import POINTS, clamp, maximum, minimum
+from tensorx.ops.complexes import view_as_complex, view_as_real
 from tensorx.ops.families import WRITING, composite, elementwise
 from tensorx.ops.table import OF_TENSORS
 from tensorx.tensor import Tensor
@@ -64,10 +65,12 @@ def _nan(x):
     return E.isnan(x) if x.dtype.is_floating_point else E.ne(x, x)
 
 
-@composite("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor", WRITING, dtypes="bif",
+@composite("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor", WRITING,
            ref=lambda x, nan=None, posinf=None, neginf=None: np.nan_to_num(x, nan=nan or 0.0, posinf=posinf, neginf=neginf),
            samples=lambda t: [(t((3, 4)),), (t((3, 4)), 1.0, 2.0)], doc="NaN replaced by 0, infinities by the dtype's largest numbers, or by the given ones.")
 def nan_to_num(x: Tensor, nan: float | None, posinf: float | None, neginf: float | None) -> Tensor:
+    if x.dtype.is_complex:
+        return view_as_complex(nan_to_num(view_as_real(x), nan, posinf, neginf))  # type: ignore[no-any-return]
     if not x.dtype.is_floating_point:
         return x.clone()
     top = float(ml_dtypes.finfo(x.dtype.np).max)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tensorx import dtypes
+from tensorx.errors import DTypeError
 from tensorx.ops.families import composite, row
 from tensorx.ops.kinds.dynamic import DYNAMIC
 from tensorx.ops.kinds.scan import SCAN
@@ -116,9 +117,11 @@ def _leaders(rows: Tensor, k: int, largest: bool) -> Tensor:
     return place.gather(-1, order)
 
 
-@composite("topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)", ref=_np_topk, dtypes="bif",
+@composite("topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)", ref=_np_topk, dtypes="if",
            samples=lambda t: [(t((3, 4)), 2), (t((5, 3)), 2, 0, False)], doc="The k largest (or smallest) values along dim, in order.")
 def topk(x: Tensor, k: int, dim: int, largest: bool, sorted: bool) -> Any:
+    if x.dtype.kind in (dtypes.BOOL, dtypes.COMPLEX):
+        raise DTypeError(f"topk does not support {x.dtype.name} dtypes")
     n = x._shape[normalize_dim(dim, len(x._shape), "topk")] if x._shape else 1
     if not 0 <= k <= n:
         raise RuntimeError("selected index k out of range")

@@ -15,7 +15,7 @@ import numpy as np
 from tensorx import dtypes
 from tensorx.devices import registry
 from tensorx.dtypes import dtype as DType
-from tensorx.errors import DTypeError, ShapeError
+from tensorx.errors import BadValue, DTypeError, ShapeError
 from tensorx.locks import Lock
 from tensorx.ops import expr as E
 from tensorx.ops import factories, philox
@@ -195,7 +195,7 @@ def dropout(input: Tensor, p: float = 0.5, train: bool = True, *, inplace: bool 
     tensor([1., 1., 1., 1.])
     """
     if not 0 <= p <= 1:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        raise BadValue(f"dropout probability has to be between 0 and 1, but got {p}")
     if not train or p == 0 or not input.numel():
         return input if inplace else input.clone() if p == 0 and train else input
     if p == 1:
@@ -273,13 +273,20 @@ def randperm(n: int, *, generator: Generator | None = None, out: Tensor | None =
 
 
 @checked
-def bernoulli(input: Tensor, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
-    """1 with the probability that ``input`` holds, else 0.
+def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
+    """1 with the probability that ``input`` holds (or the number ``p``), else 0. RuntimeError (at the next wait, on other devices than the cpu) for what is no
+    probability.
 
     >>> import tensorx
     >>> tensorx.bernoulli(tensorx.tensor([0., 1.]))
     tensor([0., 1.])
     """
+    if p is not None:
+        drawn = bernoulli_(factories.empty_like(input), p, generator=generator)
+        return drawn if out is None else out.resize_(drawn._shape).copy_(drawn)
+    if input.dtype.kind == dtypes.FLOAT:
+        from tensorx.ops.losses import check_unit
+        check_unit("bernoulli", input)
     return call(_bernoulli, (input, *reserve(generator)), None if out is None else (out,))
 
 
@@ -329,35 +336,68 @@ def _like(name: str) -> Callable[..., Tensor]:
 rand_like, randn_like = _like("rand"), _like("randn")
 
 
-def _fill(op: Any, summary: str, *defaults: float) -> Any:
+def _fill(name: str, op: Any, summary: str, check: Callable[..., None], *defaults: float) -> Any:
     def f(self: Tensor, *args: Any, generator: Generator | None = None, **kw: Any) -> Tensor:
+        if self.dtype.kind < dtypes.FLOAT:
+            raise DTypeError(f'"{name}" not implemented for \'{self.dtype.name}\'')
         values = [*args, *kw.values()]
         values += defaults[len(values):]
+        check(*values)
         return call(op, (self._shape, *values, *reserve(generator), self.dtype, self.device), (self,))
     f.__doc__ = summary
     return f
 
 
-def random_(self: Tensor, from_: int = 0, to: int | None = None, *, generator: Generator | None = None) -> Tensor:
-    """Integers in [from, to), or [0, to) with one argument, in place."""
-    if to is None and from_:
-        from_, to = 0, from_
-    if to is None:
-        to = 2**24 if self.dtype is dtypes.float32 else int(np.iinfo(self.dtype.np).max) if self.dtype.kind == dtypes.INT else 2
-    return call(_randint, (self._shape, from_, to - from_, *reserve(generator), self.dtype, self.device), (self,))
+def _check_interval(low: float, high: float) -> None:
+    if not low <= high:
+        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={low} > to={high}")
+
+
+def _check_rate(lambd: float) -> None:
+    if not lambd > 0:
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
+
+
+DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24}  # floats hold all integers up to 2**digits
+
+
+def random_(self: Tensor, *args: Any, generator: Generator | None = None, **kw: Any) -> Tensor:
+    """``random_([from=0,] [to])``: integers in [from, to), by default up to what the dtype holds, in place. RuntimeError for an empty range, and for one
+    that the dtype does not hold.
+    """
+    one = len(args) + len(kw) == 1 and "from" not in kw
+    names = ("to",) if one else ("from", "to")
+    given = dict(zip(names, args, strict=False)) | kw
+    if len(args) > len(names) or given.keys() - set(names) or len(given) != len(args) + len(kw):
+        raise TypeError("random_: takes 'to', or 'from' and 'to'")
+    low, high = int(given.get("from", 0)), given.get("to")
+    d = self.dtype
+    top = int(np.iinfo(d.np).max) if d.kind == dtypes.INT else 1 if d.kind == dtypes.BOOL else 2 ** DIGITS.get(d.name, 53)
+    least = int(np.iinfo(d.np).min) if d.kind == dtypes.INT else 0 if d.kind == dtypes.BOOL else -top
+    if high is None:
+        high = top + (d.kind == dtypes.BOOL)
+    if low >= high:
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
+    if d.kind < dtypes.FLOAT:
+        for name, value in (("from", low), ("to - 1", int(high) - 1)):
+            if not least <= value <= top:
+                raise RuntimeError(f"random_: {name} is out of bounds for {d.name}")
+    return call(_randint, (self._shape, low, int(high) - low, *reserve(generator), d, self.device), (self,))
 
 
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
     """1 with probability ``p`` (a number or a tensor), else 0, in place."""
     if not isinstance(p, Tensor) and not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
-    probability = p if isinstance(p, Tensor) else factories.full(self._shape, float(p), dtype=dtypes.float32, device=self.device)
-    return self.copy_(bernoulli(probability.expand(self._shape), generator=generator))
+    if isinstance(p, Tensor):
+        return self.copy_(bernoulli(p.expand(self._shape), generator=generator))
+    probability = factories.full(self._shape, float(p), dtype=dtypes.float32, device=self.device)
+    return self.copy_(call(_bernoulli, (probability, *reserve(generator))))
 
 
 METHODS = {
-    "uniform_": _fill(_uniform, "Uniform numbers in [from, to), in place.", 0.0, 1.0),
-    "normal_": _fill(_normal, "Normal numbers with a mean and standard deviation, in place.", 0.0, 1.0),
-    "exponential_": _fill(_exponential, "Exponential numbers of a rate, in place.", 1.0),
+    "uniform_": _fill("uniform_", _uniform, "Uniform numbers in [from, to), in place.", _check_interval, 0.0, 1.0),
+    "normal_": _fill("normal_", _normal, "Normal numbers with a mean and standard deviation, in place.", lambda mean, std: _check_std(std), 0.0, 1.0),
+    "exponential_": _fill("exponential_", _exponential, "Exponential numbers of a rate, in place.", _check_rate, 1.0),
     "random_": random_, "bernoulli_": bernoulli_, "bernoulli": bernoulli,
 }

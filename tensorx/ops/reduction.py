@@ -116,9 +116,9 @@ max_dim = reduce("max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor v
                  _picked, ref=_np_extreme(np.max, np.argmax), dtypes="bif", samples=_one_dim, doc="Largest value of each row and its first index.")
 min_dim = reduce("min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", lambda x, *_: (E.row_min(x), E.row_argmin(x)),
                  _picked, ref=_np_extreme(np.min, np.argmin), dtypes="bif", samples=_one_dim, doc="Smallest value of each row and its first index.")
-argmax = reduce("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", lambda x, *_: E.row_argmax(x), ref=np_dims(np.argmax), dtypes="bif",
+argmax = reduce("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", lambda x, *_: E.row_argmax(x), ref=np_dims(np.argmax), dtypes="if",
                 samples=lambda t: [(t((3, 4)),), *_one_dim(t)], doc="Index of the first largest value; NaN counts as largest.")
-argmin = reduce("argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", lambda x, *_: E.row_argmin(x), ref=np_dims(np.argmin), dtypes="bif",
+argmin = reduce("argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", lambda x, *_: E.row_argmin(x), ref=np_dims(np.argmin), dtypes="if",
                 samples=lambda t: [(t((3, 4)),), *_one_dim(t)], doc="Index of the first smallest value; NaN counts as smallest.")
 
 

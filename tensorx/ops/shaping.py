@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from tensorx.errors import ShapeError
+from tensorx import dtypes
+from tensorx.errors import DTypeError, ShapeError
 from tensorx.ops.families import composite, elementwise
-from tensorx.ops.joining import cat
+from tensorx.ops.joining import cat, stack
 from tensorx.ops.layout import broadcast_shapes
 from tensorx.tensor import Tensor, normalize_dim
 
@@ -54,18 +55,25 @@ def vstack(tensors: Sequence[Any]) -> Tensor:
     return cat(tuple(t.reshape(1, -1) if t.dim() < 2 else t for t in tensors), 0)  # type: ignore[no-any-return]
 
 
-def _np_diag_embed(x: Any, offset: int = 0) -> Any:
+def _np_diag_embed(x: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     n, i = x.shape[-1] + abs(offset), np.arange(x.shape[-1])
     out = np.zeros((*x.shape[:-1], n, n), x.dtype)
     out[..., i + max(-offset, 0), i + max(offset, 0)] = x
-    return out
+    return np.moveaxis(out, (-2, -1), (dim1, dim2))
 
 
-@composite("diag_embed(Tensor self, int offset=0) -> Tensor", ref=_np_diag_embed, samples=lambda t: [(t((2, 3)),), (t((3,)), -1)], doc="Matrices with the last dimension on a diagonal.")
-def diag_embed(x: Any, offset: int) -> Any:
+@composite("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor", ref=_np_diag_embed,
+           samples=lambda t: [(t((2, 3)),), (t((3,)), -1), (t((2, 3)), 1, 0, 2)], doc="Matrices, in the dimensions dim1 and dim2, with the last dimension on a diagonal.")
+def diag_embed(x: Any, offset: int, dim1: int, dim2: int) -> Any:
+    first, second = (normalize_dim(d, x.dim() + 1, "diag_embed") for d in (dim1, dim2))
+    if first == second:
+        raise ShapeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     n = x._shape[-1] + abs(offset)
-    out = x.new_zeros((*x._shape[:-1], n, n))
-    out.diagonal(offset, -2, -1).copy_(x)
+    shape = list(x._shape[:-1])
+    for d in sorted((first, second)):
+        shape.insert(d, n)
+    out = x.new_zeros(tuple(shape))
+    out.diagonal(offset, first, second).copy_(x)
     return out
 
 
@@ -99,16 +107,65 @@ def _inferred(sizes: Sequence[int], n: int) -> list[int]:
     return found
 
 
-@composite("repeat_interleave(Tensor self, int repeats, int? dim=None) -> Tensor", ref=np.repeat, samples=lambda t: [(t((2, 3)), 2), (t((2, 3)), 2, 1)],
+def _along(x: Any, dim: int | None) -> tuple[Any, int]:
+    """The tensor and dimension whose slices are repeated: all elements in order without ``dim``."""
+    if dim is None:
+        return x.reshape(-1), 0
+    if not x.dim():
+        raise IndexError(f"repeat_interleave: Dimension specified as {dim} but tensor has no dimensions")
+    return x, normalize_dim(dim, x.dim(), "repeat_interleave")
+
+
+@composite("repeat_interleave(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> Tensor",
+           ref=lambda x, repeats, dim=None, output_size=None: np.repeat(x, repeats, dim), samples=lambda t: [(t((2, 3)), 2), (t((2, 3)), 2, 1)],
            doc="Each element (or slice of dim) repeated in place.")
-def repeat_interleave(x: Any, repeats: int, dim: int | None) -> Any:
+def repeat_interleave(x: Any, repeats: int, dim: int | None, output_size: int | None) -> Any:
     if repeats < 0:
         raise ShapeError(f"repeat_interleave: argument 'repeats' must not be negative; got {repeats}")
-    if dim is None:
-        x, dim = x.reshape(-1), 0
-    d = normalize_dim(dim, x.dim(), "repeat_interleave")
+    x, d = _along(x, dim)
+    if output_size is not None and output_size != x._shape[d] * repeats:
+        raise ShapeError(f"repeat_interleave: Invalid output_size, expected {x._shape[d] * repeats} but got {output_size}")
     wide = x.unsqueeze(d + 1).expand((*x._shape[:d + 1], repeats, *x._shape[d + 1:]))
     return wide.reshape((*x._shape[:d], x._shape[d] * repeats, *x._shape[d + 1:]))
+
+
+@composite("repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) -> Tensor",
+           ref=lambda x, repeats, dim=None, output_size=None: np.repeat(x, repeats, dim), doc="Each element (or slice of dim) repeated in place, each its own count.",
+           samples=lambda t: [(t((3, 2)), t.index((3,), 4), 0), (t((2, 3)), t.index((6,), 3))])
+def repeat_interleave_counts(x: Any, repeats: Any, dim: int | None, output_size: int | None) -> Any:
+    x, d = _along(x, dim)
+    if repeats.dim() > 1:
+        raise ShapeError("repeat_interleave: repeats must be 0-dim or 1-dim tensor")
+    if repeats.numel() == 1 and repeats._shape != (x._shape[d],):
+        repeats = repeats.reshape(1).expand(x._shape[d])
+    if repeats._shape != (x._shape[d],):
+        raise ShapeError(f"repeat_interleave: repeats must have the same size as input along dim, but got repeats.size(0) = {repeats.numel()} and "
+                         f"input.size({d}) = {x._shape[d]}")
+    return x.index_select(d, repeated_places(repeats, output_size=output_size))
+
+
+@composite("repeat_interleave.Tensor(Tensor repeats, *, int? output_size=None) -> Tensor", dtypes="i", samples=lambda t: [(t.index((4,), 3),)],
+           ref=lambda repeats, output_size=None: np.repeat(np.arange(len(repeats)), repeats).astype(repeats.dtype), doc="Each place i repeated repeats[i] times.")
+def repeated_places(repeats: Any, output_size: int | None) -> Any:
+    """The total is read back unless ``output_size`` gives it (then it is compared only where reading is free: on the cpu)."""
+    from tensorx.ops import factories
+    from tensorx.ops.searching import searchsorted
+    if repeats.dim() != 1:
+        raise ShapeError("repeat_interleave only accept 1D vector as repeat")
+    if repeats.dtype not in (dtypes.int32, dtypes.int64):
+        raise DTypeError(f'"repeat_interleave" not implemented for \'{repeats.dtype.name}\'')
+    if not repeats.numel():
+        return repeats.clone()
+    ends = repeats.cumsum(0)
+    if output_size is None or repeats.device.type == "cpu":
+        least, total = stack((repeats.amin().to(dtypes.int64), ends[-1])).tolist()
+        if least < 0:
+            raise ShapeError("repeat_interleave: repeats can not be negative")
+        if output_size is not None and output_size != total:
+            raise ShapeError(f"repeat_interleave: allocated size does not match required size: output_size is {output_size}, the repeats add up to {total}")
+        output_size = total
+    places = factories.arange(output_size, device=repeats.device)
+    return searchsorted(ends, places, right=True).to(repeats.dtype)
 
 
 def _flips(name: str, dim: int, least: int, ref: Any) -> None:

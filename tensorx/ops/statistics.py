@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tensorx import dtypes
+from tensorx.errors import BadIndex, DTypeError
 from tensorx.ops import expr as E
 from tensorx.ops import reduction as R
 from tensorx.ops.families import composite, elementwise
@@ -87,10 +88,19 @@ _is_nonzero = elementwise("_is_nonzero(Tensor self) -> Tensor", lambda x: E.wher
                           dtypes="f", ref=lambda x: (x != 0) * 1.0, doc="1 where self is not 0; its gradient is 0.")
 
 
+def _check_identity(x: Any, p: Any, dim: Dim) -> None:
+    """Norms of negative and of infinite order have no value for an empty row."""
+    dims = (dim,) if isinstance(dim, int) else tuple(dim or range(x.dim()))
+    if not x.numel() and (len(dims) == x.dim() or not all(x._shape[d] for d in dims)):
+        raise BadIndex(f"linalg.vector_norm cannot compute the {p} norm on an empty tensor because the operation does not have an identity")
+
+
 def _vector_norm(x: Any, p: Any, dim: Dim, keepdim: bool, dtype: Any) -> Any:
     if not (x.dtype.is_floating_point or x.dtype.is_complex):
         raise RuntimeError(f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {x.dtype.name}")
     x = x if dtype is None else x.to(dtype)
+    if p < 0 or p == math.inf:
+        _check_identity(x, p, dim)
     if p == 2 and not x.dtype.is_complex:
         return euclid(x, dim, keepdim)
     x = x.abs()
@@ -175,6 +185,11 @@ def _middle(x: Any, d: int, n: int) -> tuple[Any, Any]:
     return values.gather(d, place), indices.gather(d, place)
 
 
+def _check_ordered(name: str, x: Any) -> None:
+    if x.dtype.kind not in (dtypes.INT, dtypes.FLOAT):
+        raise DTypeError(f'"{name}" not implemented for \'{x.dtype.name}\'')
+
+
 def _np_median(x: Any, dim: int, keepdim: bool = False) -> Any:
     order = np.argsort(x, axis=dim, kind="stable")
     at = np.take(order, [(x.shape[dim] - 1) // 2], dim)
@@ -185,6 +200,7 @@ def _np_median(x: Any, dim: int, keepdim: bool = False) -> Any:
 @composite("median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", dtypes="if", ref=_np_median,
            samples=lambda t: [(t((3, 5)), 0), (t((3, 4)), 1, True)], doc="The lower of the middle values along dim and where it is; NaN if there is one.")
 def median_dim(x: Any, dim: int, keepdim: bool) -> Any:
+    _check_ordered("median", x)
     d = normalize_dim(dim, x.dim(), "median")
     if not x.dim():
         return x.clone(), x.new_zeros((), dtype=dtypes.int64)
@@ -197,6 +213,7 @@ def median_dim(x: Any, dim: int, keepdim: bool) -> Any:
 @composite("median(Tensor self) -> Tensor", dtypes="if", ref=lambda x: np.sort(x, None)[(x.size - 1) // 2] if x.size else np.nan, samples=lambda t: [(t((3, 4)),)],
            doc="The lower of the middle values; NaN if there is one.")
 def median(x: Any) -> Any:
+    _check_ordered("median", x)
     flat = x.reshape(-1)
     if not flat.numel():
         return x.new_full((), math.nan)
@@ -207,7 +224,10 @@ def median(x: Any) -> Any:
            ref=lambda x, k, dim=-1, keepdim=False: tuple(np.take(a, k - 1, dim) for a in (np.sort(x, dim), np.argsort(x, dim, kind="stable"))),
            samples=lambda t: [(t((3, 5)), 2), (t((3, 5)), 1, 0)], doc="The k-th smallest value along dim and where it is.")
 def kthvalue(x: Any, k: int, dim: int, keepdim: bool) -> Any:
+    _check_ordered("kthvalue", x)
     n = x.shape[normalize_dim(dim, x.dim(), "kthvalue")] if x.dim() else 1
+    if not n:
+        raise IndexError(f"kthvalue(): Expected reduction dim {dim % x.dim()} to have non-zero size.")
     if not 1 <= k <= n:
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
     values, indices = sort(x, dim)

@@ -351,6 +351,8 @@ def narrow(x: Tensor, dim: int, start: int, length: int) -> Tensor:
            ref=lambda x, split_size, dim=0: np.split(x, range(split_size, x.shape[dim], split_size), dim),
            samples=lambda t: [(t((5, 2)), 2)], doc="Pieces of one size (the last may be smaller) or of given sizes.")
 def split(x: Tensor, split_size: Sequence[int], dim: int) -> Any:
+    if not x._shape:
+        raise ShapeError("split expects at least a 1-dimensional tensor")
     n = x._shape[normalize_dim(dim, len(x._shape), "split")]
     if len(split_size) == 1:
         step = split_size[0]
@@ -366,5 +368,7 @@ def split(x: Tensor, split_size: Sequence[int], dim: int) -> Any:
 def chunk(x: Tensor, chunks: int, dim: int) -> Any:
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    if not x._shape:
+        raise ShapeError("chunk expects at least a 1-dimensional tensor")
     n = x._shape[normalize_dim(dim, len(x._shape), "chunk")]
     return x.split((-(-n // chunks),), dim) if n else x.split_with_sizes((0,) * chunks, dim)

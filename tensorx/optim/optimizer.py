@@ -102,6 +102,10 @@ class Optimizer:
     numbers: tuple[str, ...] = ()
 
     def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
+        if defaults.get("fused") and (defaults.get("differentiable") or defaults.get("foreach")):
+            if defaults.get("differentiable"):
+                raise RuntimeError("`fused` does not support `differentiable`")
+            raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
         self.defaults = defaults
         self._make_hooks()
         if isinstance(params, tx.Tensor):

@@ -35,6 +35,8 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: float | None = None
         raise BadValue(f'Padding mode "{mode}" doesn\'t take in value argument')
     pairs = {input.dim() - 1 - i: (amounts[2 * i], amounts[2 * i + 1]) for i in range(len(amounts) // 2)}
     if mode == "constant":
+        if value is not None and value < 0 and input.dtype in (tx.uint8, tx.bool):
+            raise RuntimeError(f"pad: value {value} cannot be converted to type {input.dtype} without overflow")
         return tx.constant_pad_nd(input, amounts, 0 if value is None else value)
     if len(pairs) not in (1, 2, 3) or input.dim() - len(pairs) not in (1, 2):
         raise NotImplementedError(

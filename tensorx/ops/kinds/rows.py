@@ -13,7 +13,7 @@ from typing import Any
 from tensorx import dtypes
 from tensorx.autograd.node import Node
 from tensorx.dtypes import dtype
-from tensorx.errors import ShapeError
+from tensorx.errors import BadIndex, ShapeError
 from tensorx.ops import dispatch, layout, record, table
 from tensorx.ops.kinds.elementwise import TENSOR, leaves, store_dtype
 from tensorx.ops.outputs import check_memory, resize_output
@@ -94,6 +94,9 @@ class RowKind:
         return record.RuleNode(op, op.extra[1], args, outputs, first)
 
 
+DIMLESS = ("any", "all")  # an empty list of dims means all of them, but none to these, as in PyTorch
+
+
 def axes(op: Op, args: tuple[Any, ...], position: dict[str, int], shape: tuple[int, ...]) -> tuple[int, ...]:
     """The reduced axes, counted from the front, in order."""
     n = len(shape)
@@ -104,7 +107,7 @@ def axes(op: Op, args: tuple[Any, ...], position: dict[str, int], shape: tuple[i
                              f"{', '.join(map(str, wanted))}], but got input of size{list(shape)}")
         return tuple(range(n - len(wanted), n))
     dim = args[position["dim"]] if "dim" in position else None
-    if dim is None or dim == ():
+    if dim is None or (dim == () and op.schema.name not in DIMLESS):
         return tuple(range(n))
     dims = (dim,) if isinstance(dim, int) else dim
     found = [normalize_dim(d, n, op.public) for d in dims]
@@ -118,7 +121,7 @@ def check_not_empty(op: Op, shape: tuple[int, ...], reduced: tuple[int, ...], ke
     if math.prod(shape[i] for i in reduced) or 0 in kept:
         return
     if len(reduced) == len(shape):
-        raise RuntimeError(f"{op.public}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' "
+        raise BadIndex(f"{op.public}(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' "
                            "argument.")
     raise IndexError(f"{op.public}(): Expected reduction dim {next(i for i in reduced if not shape[i])} to have non-zero size.")
 

@@ -10,6 +10,7 @@ import numpy as np
 from tensorx import dtypes
 from tensorx.autograd.node import Node
 from tensorx.dtypes import dtype
+from tensorx.errors import DTypeError
 from tensorx.kernels import scan as family
 from tensorx.kernels.geometry import ceil_div, geometry
 from tensorx.kernels.spec import KernelSpec, Operand
@@ -38,6 +39,8 @@ class Scanning:
         table.check_dtype(op, t.dtype)
         d = normalize_dim(dim, len(t._shape), op.public)
         asked = next((a for a in args if isinstance(a, dtype)), None)
+        if asked is dtypes.bool_:
+            raise DTypeError(f'"{op.schema.name}" not implemented for \'bool\'')
         indexed = op.body in ("max", "min")
         store = t.dtype if indexed else asked or op.promote.common([t.dtype], [], [])
         stores = [store, dtypes.int64] if indexed else [store]
