@@ -132,8 +132,8 @@ masked_fill = elementwise("masked_fill(Tensor self, Tensor mask, Tensor value) -
 def _masked_fill(x, m, v):
     if given(m).kind != BOOL:
         raise DTypeError(f"masked_fill: only supports boolean masks, but got mask with dtype {given(m).name}. Hint: use mask != 0")
-    if given(v).kind == COMPLEX and x.dtype.kind != COMPLEX:
-        raise DTypeError(f"masked_fill: value cannot be converted to type {x.dtype.name} without overflow; got {given(v).name}")
+    if x.dtype.kind != COMPLEX and v.args and v.args[0].dtype.kind == COMPLEX:
+        raise DTypeError(f"masked_fill: value cannot be converted to type {x.dtype.name} without overflow; got {v.args[0].dtype.name}")
     return E.where(m, E.cast(v, x.dtype), x)
 
 

@@ -66,6 +66,8 @@ def roll(x: Any, shifts: Sequence[int], dims: Sequence[int]) -> Any:
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}")
     if not x.dim():
         raise IndexError(f"roll: Dimension specified as {dims[0]} but tensor has no dimensions")
+    if not x.numel():
+        return x.clone()
     out = x
     for shift, dim in zip(shifts, dims, strict=True):
         d = normalize_dim(dim, out.dim(), "roll")

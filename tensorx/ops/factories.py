@@ -313,10 +313,16 @@ def _infer(data: Any) -> tuple[np.ndarray[Any, Any], DType]:
         return arr, dtypes.get_default_dtype().to_complex()
     if not arr.size and not _has_numpy(data):
         return arr, dtypes.get_default_dtype()
+    _check_byte_order(arr)
     if arr.dtype not in dtypes.FROM_NUMPY:
         raise TypeError(f"can't convert np.ndarray of type {arr.dtype}. The only supported types are: "
                         f"{', '.join(str(d.np) for d in dtypes.ALL)}.")
     return arr, dtypes.FROM_NUMPY[arr.dtype]
+
+
+def _check_byte_order(arr: np.ndarray[Any, Any]) -> None:
+    if not arr.dtype.isnative:
+        raise ValueError("given numpy array has byte order different from the native byte order. Conversion between byte orders is currently not supported.")
 
 
 def _check_range(arr: np.ndarray[Any, Any], d: DType) -> None:
@@ -345,7 +351,7 @@ def tensor(data: Any, *, dtype: DType | None = None, device: Any = None, require
         out = data.detach().to(data.device if device is None else device, dtype or data.dtype, copy=True)
         return _made(out, requires_grad)
     if isinstance(data, list | tuple) and _holds_tensor(data):
-        data = _unwrap(data)
+        data = _unwrap(data, _all_tensors(data))
     arr, d = _infer(data)
     target = dtype or d
     if target.kind < dtypes.COMPLEX and arr.dtype.kind == "c":
@@ -361,11 +367,21 @@ def _holds_tensor(data: Any) -> bool:
     return any(isinstance(x, Tensor) or (isinstance(x, list | tuple) and _holds_tensor(x)) for x in data)
 
 
-def _unwrap(data: Any) -> Any:
-    """Tensors inside sequences as the numbers (or arrays) that they hold."""
+def _unwrap(data: Any, typed: bool) -> Any:
+    """Tensors of one element inside sequences as numbers: NumPy's, which keep the dtype, if ``typed``. TypeError for integers of other shapes, ValueError for
+    other tensors.
+    """
     if isinstance(data, Tensor):
-        return data.detach()._host() if data._shape else data.item()
-    return [_unwrap(x) for x in data] if isinstance(data, list | tuple) else data
+        if data.numel() != 1:
+            if data.dtype.kind < dtypes.FLOAT:
+                raise TypeError("only integer tensors of a single element can be converted to an index")
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return data.detach()._host().reshape(())[()] if typed else data.item()
+    return [_unwrap(x, typed) for x in data] if isinstance(data, list | tuple) else data
+
+
+def _all_tensors(data: Any) -> bool:
+    return all(isinstance(x, Tensor) or (isinstance(x, list | tuple) and _all_tensors(x)) for x in data)
 
 
 @checked
@@ -394,6 +410,7 @@ def from_numpy(ndarray: np.ndarray[Any, Any]) -> Tensor:
     """
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+    _check_byte_order(ndarray)
     d = dtypes.FROM_NUMPY.get(ndarray.dtype)
     if d is None:
         raise TypeError(f"can't convert np.ndarray of type {ndarray.dtype}. The only supported types are: {', '.join(str(x.np) for x in dtypes.ALL)}.")

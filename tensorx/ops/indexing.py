@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tensorx import dtypes
-from tensorx.errors import BadIndex, DTypeError, ShapeError
+from tensorx.errors import BadIndex, BadValue, DTypeError, ShapeError
 from tensorx.ops import layout
 from tensorx.ops.families import composite, row
 from tensorx.ops.kinds.index import PUT, TAKE, Index, Put, Take
@@ -409,6 +409,8 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     view, indices = _split_key(self, key)
     if value is None or isinstance(value, str):
         raise TypeError(f"can't assign a {type(value).__name__} to a {self.dtype.name} tensor")
+    if isinstance(value, complex) and not self.dtype.is_complex:
+        raise BadValue(f"value {value} cannot be converted to type {self.dtype.name} without overflow")
     if not isinstance(value, Tensor):
         value = factories.tensor(value, dtype=self.dtype, device=self.device)
     elif value.device is not self.device:

@@ -109,7 +109,11 @@ class Program:
             for out, r in zip(outs, results, strict=True):
                 np.copyto(out._array(), r, casting="unsafe")
             return outs
-        return [wrap(_owned(r, shape, d, args), d) for r, d in zip(results, self.stores, strict=True)]
+        found = [_owned(r, shape, d, args) for r, d in zip(results, self.stores, strict=True)]
+        if not all(t._key & CONTIGUOUS and t._shape == shape for t in ins):
+            strides = layout.like_strides(shape, [(t._shape, t._get_strides()) for t in ins]) or layout.contiguous_strides(shape)
+            found = [_laid_out(r, strides) for r in found]
+        return [wrap(r, d) for r, d in zip(found, self.stores, strict=True)]
 
     def _launch(self, runtime: Any, device: registry.device, ins: Sequence[Tensor], values: Sequence[Any], shape: tuple[int, ...],
                 outs: Sequence[Tensor]) -> None:
@@ -197,6 +201,15 @@ def wrapped_int(value: Any, d: dtype) -> int:
     bits = d.itemsize * 8
     value = int(value) & ((1 << bits) - 1)
     return value - (1 << bits) if d.is_signed and value >> (bits - 1) else value
+
+
+def _laid_out(r: np.ndarray[Any, Any], strides: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """The array with the strides that kernels give such a result: NumPy orders broadcast axes its own way."""
+    wanted = tuple(s * r.itemsize for s in strides)
+    if not r.size or all(n == 1 or a == b for n, a, b in zip(r.shape, r.strides, wanted, strict=True)):
+        return r
+    order = sorted(range(r.ndim), key=lambda i: -strides[i])
+    return np.ascontiguousarray(r.transpose(order)).transpose(np.argsort(order))
 
 
 def _owned(r: Any, shape: tuple[int, ...], d: dtype, args: Sequence[Any]) -> np.ndarray[Any, Any]:

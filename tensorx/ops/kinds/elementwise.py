@@ -250,7 +250,7 @@ def same_device(op: Op, tensors: list[Tensor]) -> tuple[list[Tensor], Any]:
 class Backward:
     """The traced gradient rule for one set of wanted gradients."""
 
-    __slots__ = ("dtypes", "exprs", "missing", "needed", "op", "out_dtypes", "parts", "program", "reads", "sources", "wanted")
+    __slots__ = ("dtypes", "exprs", "keeps", "missing", "needed", "op", "out_dtypes", "parts", "program", "reads", "sources", "wanted")
 
     def __init__(self, op: Op, plan: Plan, args: Sequence[Any], mask: tuple[bool, ...], outputs: Sequence[Tensor]) -> None:
         self.op = op
@@ -273,7 +273,9 @@ class Backward:
         self.sources = dtypes_of
         self.parts: dict[tuple[bool, ...], list[tuple[Any, tuple[int, ...], list[int]]]] = {}
         self.needed = tuple(r for r in self.reads if r < n_in or r >= n_in + n_out)
-
+        numbers = [k for a, k in zip(args, op.extra, strict=True) if k != STATIC and a is not None and not isinstance(a, Tensor)]
+        #: whether the rule reads a number given for a tensor: PyTorch saves it as one, so that a second backward raises
+        self.keeps = any(numbers[i] == TENSOR for i in E.used(self.exprs, "scalar"))
 
     def run(self, reads: Sequence[Tensor], values: Sequence[Any], shapes: Sequence[tuple[int, ...]], out_shape: tuple[int, ...], device: Any) -> Any:
         """One cotangent per wanted input. Those of broadcast operands are summed by reduce kernels whose load is the rule, without a temporary."""
@@ -338,7 +340,7 @@ class ElementwiseNode(Node):
                 s.version = s.storage.version
 
     def release(self) -> None:
-        if self.saved:
+        if self.saved or self.backward.keeps:
             self.saved = None
 
     def apply(self, grads: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
