@@ -29,6 +29,8 @@ def new(self: Tensor, *args: Any, device: Any = None) -> Tensor:
 
 def resize_as_(self: Tensor, the_template: Tensor, memory_format: Any = None) -> Tensor:
     """`resize_` to the shape of another tensor."""
+    if not isinstance(the_template, Tensor):
+        raise TypeError(f"resize_as_: argument 'the_template' must be a tensor; got {type(the_template).__name__}")
     return self.resize_(the_template._shape, memory_format=memory_format)
 
 
@@ -149,6 +151,8 @@ def is_same_size(self: Tensor, other: Tensor) -> bool:
     >>> tensorx.is_same_size(tensorx.ones(2), tensorx.ones(3))
     False
     """
+    if not isinstance(other, Tensor):
+        raise TypeError(f"is_same_size: argument 'other' must be a tensor; got {type(other).__name__}")
     return self._shape == other._shape
 
 

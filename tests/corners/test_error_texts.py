@@ -91,6 +91,12 @@ def test_torchscript_files_say_that_there_are_none(made):
         tx.jit.load("model.pt")
 
 
+@pytest.mark.parametrize("name", ["is_same_size", "resize_as_"])
+def test_operands_that_are_no_tensors(name):
+    with pytest.raises(TypeError, match=f"^{name}: argument '.*' must be a tensor; got int"):
+        getattr(tx.ones(2), name)(3)
+
+
 def test_a_save_of_ones_own_stays():
     class Own(tx.nn.Module):
         def save(self, f):
