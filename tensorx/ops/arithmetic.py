@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tensorx.dtypes import BOOL, COMPLEX, FLOAT
+from tensorx.dtypes import BOOL, COMPLEX
 from tensorx.errors import DTypeError
 from tensorx.ops import expr as E
 from tensorx.ops.families import elementwise
@@ -25,8 +25,6 @@ def given(x):
 
 
 def _add_alpha(a, b, alpha):
-    if a.dtype.kind >= FLOAT and given(a).kind < FLOAT and given(b).kind < FLOAT:  # lifted by alpha alone
-        raise DTypeError("add: For integral input tensors, argument alpha must not be a floating point number.")
     return a + b * alpha
 
 
@@ -132,8 +130,8 @@ masked_fill = elementwise("masked_fill(Tensor self, Tensor mask, Tensor value) -
 def _masked_fill(x, m, v):
     if given(m).kind != BOOL:
         raise DTypeError(f"masked_fill: only supports boolean masks, but got mask with dtype {given(m).name}. Hint: use mask != 0")
-    if x.dtype.kind != COMPLEX and v.args and v.args[0].dtype.kind == COMPLEX:
-        raise DTypeError(f"masked_fill: value cannot be converted to type {x.dtype.name} without overflow; got {v.args[0].dtype.name}")
+    if given(v).kind == COMPLEX and given(x).kind != COMPLEX:
+        raise DTypeError(f"masked_fill: value cannot be converted to type {given(x).name} without overflow; got {given(v).name}")
     return E.where(m, E.cast(v, x.dtype), x)
 
 

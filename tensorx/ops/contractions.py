@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from tensorx import dtypes
 from tensorx.errors import ShapeError
 from tensorx.ops.families import WRITING, composite
+from tensorx.ops.kinds.elementwise import check_factor
 from tensorx.ops.products import addmm, matmul, mm_
 from tensorx.tensor import Tensor, normalize_dim
 
@@ -309,6 +311,12 @@ def addbmm(c: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
            dtypes="ifc", ulp=32, samples=lambda t: [(t((3, 4)), t((3,)), t((4,))), (t((4,)), t((3,)), t((4,)), {"beta": 2, "alpha": 3})],
            doc="beta * self + alpha * outer(vec1, vec2).")
 def addr(c: Any, a: Any, b: Any, beta: Any, alpha: Any) -> Any:
+    common = dtypes.promote([c.dtype, a.dtype, b.dtype], [], [])
+    check_factor("addr", "beta", beta, common)
+    check_factor("addr", "alpha", alpha, common)
+    if common.kind == dtypes.BOOL:
+        product = outer(a, b) & bool(alpha)
+        return product | c if beta else product.expand(_common(c, product)).clone()
     return _scaled(c, outer(a, b), beta, alpha)
 
 

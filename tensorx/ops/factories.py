@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -351,7 +351,8 @@ def tensor(data: Any, *, dtype: DType | None = None, device: Any = None, require
         out = data.detach().to(data.device if device is None else device, dtype or data.dtype, copy=True)
         return _made(out, requires_grad)
     if isinstance(data, list | tuple) and _holds_tensor(data):
-        data = _unwrap(data, _all_tensors(data))
+        dtype = dtype or _common(_leaves(data))
+        data = _unwrap(data, dtype)
     arr, d = _infer(data)
     target = dtype or d
     if target.kind < dtypes.COMPLEX and arr.dtype.kind == "c":
@@ -367,24 +368,27 @@ def _holds_tensor(data: Any) -> bool:
     return any(isinstance(x, Tensor) or (isinstance(x, list | tuple) and _holds_tensor(x)) for x in data)
 
 
-def _unwrap(data: Any, typed: bool) -> Any:
-    """Tensors of one element inside sequences as numbers: NumPy's, which keep the dtype, if ``typed``. TypeError for integers of other shapes, ValueError for
-    other tensors.
-    """
+def _leaves(data: Any) -> list[Any]:
+    return [y for x in data for y in _leaves(x)] if isinstance(data, list | tuple) else [data]
+
+
+def _common(leaves: Sequence[Any]) -> DType:
+    """The dtype of a sequence that holds tensors: what those of its elements promote to."""
+    found = [x.dtype if isinstance(x, Tensor | np.generic) else dtypes.of_python(x) for x in leaves if isinstance(x, Tensor | np.generic | int | float | complex)]
+    return dtypes.promote([dtypes.FROM_NUMPY[d] if isinstance(d, np.dtype) else d for d in found], [], [])
+
+
+def _unwrap(data: Any, target: DType) -> Any:
+    """Tensors of one element inside sequences as numbers. TypeError where they cannot be an integer dtype's, ValueError for other shapes."""
     if isinstance(data, Tensor):
+        if target.kind == dtypes.INT and (data.numel() != 1 or data.dtype.kind > dtypes.INT):
+            raise TypeError("only integer tensors of a single element can be converted to an index")
         if data.numel() != 1:
-            if data.dtype.kind < dtypes.FLOAT:
-                raise TypeError("only integer tensors of a single element can be converted to an index")
             raise ValueError("only one element tensors can be converted to Python scalars")
-        return data.detach()._host().reshape(())[()] if typed else data.item()
-    return [_unwrap(x, typed) for x in data] if isinstance(data, list | tuple) else data
+        return data.item()
+    return [_unwrap(x, target) for x in data] if isinstance(data, list | tuple) else data
 
 
-def _all_tensors(data: Any) -> bool:
-    return all(isinstance(x, Tensor) or (isinstance(x, list | tuple) and _all_tensors(x)) for x in data)
-
-
-@checked
 def as_tensor(data: Any, dtype: DType | None = None, device: Any = None) -> Tensor:
     """``data`` as a tensor, sharing memory with a tensor or a NumPy array where dtype and device allow it.
 

@@ -150,6 +150,8 @@ def _index_add_body(t: Tensor, dim: int, index: Tensor, source: Tensor, alpha: A
         raise DTypeError(f"index_add: self ({t.dtype.name}) and source ({source.dtype.name}) must have the same scalar type")
     if source._shape != shape:
         raise ShapeError(f"index_add(): source shape {list(source._shape)} must match self shape {list(t._shape)} with {list(index._shape)} along dimension {dim}")
+    if t.dtype.kind < dtypes.FLOAT:
+        alpha = bool(alpha) if t.dtype.kind == dtypes.BOOL else int(alpha)
     return Put(source if alpha == 1 else source.detach() * alpha, shape, strides, found, "add")
 
 

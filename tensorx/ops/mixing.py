@@ -8,8 +8,10 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from tensorx.dtypes import FLOAT
+from tensorx.errors import DTypeError
 from tensorx.ops import expr as E
-from tensorx.ops.arithmetic import POINTS, clamp, maximum, minimum
+from tensorx.ops.arithmetic import POINTS, clamp, given, maximum, minimum
 from tensorx.ops.complexes import view_as_complex, view_as_real
 from tensorx.ops.families import WRITING, composite, elementwise
 from tensorx.ops.table import OF_TENSORS
@@ -31,7 +33,15 @@ addcmul = elementwise("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, S
                       lambda g, out, x, a, b, v: (g, g * (v * b).conj(), g * (v * a).conj()), ref=lambda x, a, b, value=1: x + value * a * b, dtypes="ifc",
                       samples=lambda t: [(t((3, 4)), t((4,)), t((3, 1))), (t((3, 4)), t((3, 4)), t((3, 4)), {"value": 2})], ulp=32.0,
                       doc="self + value * tensor1 * tensor2.")
-addcdiv = elementwise("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", lambda x, a, b, v: x + v * (a / b),
+
+
+def _addcdiv(x, a, b, v):
+    if given(a).kind < FLOAT and given(b).kind < FLOAT:
+        raise DTypeError("addcdiv: Integer division with addcdiv is no longer supported. Hint: use self + value * (tensor1 / tensor2)")
+    return x + v * (a / b)
+
+
+addcdiv = elementwise("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", _addcdiv,
                       lambda g, out, x, a, b, v: (g, g * (v / b).conj(), -(g * (v * (a / b) / b).conj())), dtypes="fc", ulp=32.0,
                       ref=lambda x, a, b, value=1: x + value * (a / b),
                       samples=lambda t: [(t((3, 4)), t((4,)), t((3, 1), 1, 3)), (t((3, 4)), t((3, 4)), t((3, 4), 1, 3), {"value": 2})],

@@ -184,6 +184,11 @@ rsub = elementwise("rsub(Tensor self, Tensor other) -> Tensor", lambda a, b: b -
                    doc="other - self.")
 
 
+rsub_alpha = elementwise("rsub.alpha(Tensor self, Tensor other, *, Scalar alpha) -> Tensor", lambda a, b, alpha: b - a * alpha,
+                         lambda g, out, a, b, alpha: (-(g * alpha.conj()), g), ref=lambda a, b, alpha: b - a * alpha, dtypes="ifc", ulp=32.0,
+                         doc="other - alpha * self.")
+
+
 @composite("_grid(Tensor[] tensors, bool swapped) -> Tensor[]", ref=lambda tensors, swapped: np.meshgrid(*tensors, indexing="xy" if swapped else "ij"),
            samples=lambda t: [((t((2,)), t((3,))), False), ((t((2,)), t((3,))), True)], public="meshgrid", doc="Coordinates of a grid from vectors.")
 def grid(tensors: Sequence[Any], swapped: bool) -> Any:

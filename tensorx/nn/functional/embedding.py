@@ -188,14 +188,20 @@ def _check_bags(
             f"mode='{mode}')."
         )
     _check_indices("embedding_bag", input)
-    if offsets is not None and offsets.device.type == "cpu" and offsets.numel():
-        if offsets[0].item() != 0:
-            raise RuntimeError("offsets[0] has to be 0: the first sequence in the mini-batch has to start from 0.")
-        if offsets[-1].item() > input.shape[0]:
-            raise RuntimeError(
-                f"offsets[-1] can not be greater than input's length ({input.shape[0]}) but got offsets[-1] of "
-                f"{offsets[-1].item()}"
-            )
+    if offsets is not None and offsets.device.type != "meta" and offsets.numel():
+        _check_offsets(offsets, input.shape[0])
+
+
+def _check_offsets(offsets: Any, n: int) -> None:
+    """BadValue (at the next wait, on other devices than the cpu) unless bags start at 0 and end within the input."""
+    first, last = offsets.narrow(0, 0, 1), offsets.narrow(0, offsets.shape[0] - 1, 1)
+    text = "embedding_bag: offsets[0] has to be 0: the first sequence in the mini-batch has to start from 0."
+    domain.report(embedding_row, (first != 0).to(tx.int32), text)
+    text = f"embedding_bag: offsets[-1] can not be greater than input's length ({n})"
+    domain.report(embedding_row, (last > n).to(tx.int32), text)
+    if offsets.shape[0] > 1:
+        falls = offsets.narrow(0, 1, offsets.shape[0] - 1) < offsets.narrow(0, 0, offsets.shape[0] - 1)
+        domain.report(embedding_row, falls.to(tx.int32), "embedding_bag: offsets must not decrease")
 
 
 def _even_bags(rows: Any, used: Any, mode: str) -> Any:

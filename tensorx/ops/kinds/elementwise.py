@@ -27,6 +27,7 @@ from tensorx.ops.table import Op
 from tensorx.tensor import CONTIGUOUS, Tensor, make
 
 TENSOR, SCALAR, FLOAT_ARG, SEED, STATIC = "Tensor", "Scalar", "float", "Seed", "static"
+FACTOR = "factor"  # a keyword-only number: it scales an operand, and takes no part in promotion
 
 
 class Plan:
@@ -93,7 +94,21 @@ def common_dtype(op: Op, args: Sequence[Any], kinds: Sequence[str]) -> dtype:
         return dtypes.get_default_dtype()
     common = op.promote.common(*groups)
     table.check_dtype(op, common)
+    for a, kind, p in zip(args, kinds, op.schema.params, strict=True):
+        if kind == FACTOR:
+            check_factor(op.schema.name, p.name, a, common)
     return common
+
+
+def check_factor(name: str, factor: str, value: Any, common: dtype) -> None:
+    """DTypeError for a factor that does not fit the dtype of the result, which it does not lift."""
+    kind = dtypes.of_python(value).kind
+    if factor != "value" and kind == dtypes.BOOL and common.kind != dtypes.BOOL:
+        raise DTypeError(f"{name}: Boolean {factor} only supported for Boolean results.")
+    if kind == COMPLEX and common.kind < COMPLEX:
+        raise DTypeError(f"{name}: For non-complex input tensors, argument {factor} must not be a complex number.")
+    if factor != "value" and kind == dtypes.FLOAT and common.kind < dtypes.FLOAT:
+        raise DTypeError(f"{name}: For integral input tensors, argument {factor} must not be a floating point number.")
 
 
 def leaves(op: Op, args: Sequence[Any], kinds: Sequence[str], common: dtype) -> tuple[list[Any], tuple[dtype, ...]]:
@@ -153,7 +168,7 @@ class Elementwise:
     def prepare(self, op: Op) -> None:
         """Sort the parameters into tensors, run-time numbers and static arguments; note rows that are one intrinsic."""
         kind = {"Tensor": TENSOR, "Scalar": SCALAR, "float": FLOAT_ARG, "Seed": SEED}
-        op.extra = tuple(kind.get(p.type, STATIC) for p in op.schema.params)
+        op.extra = tuple(FACTOR if p.type == "Scalar" and p.keyword else kind.get(p.type, STATIC) for p in op.schema.params)
 
     def intrinsics(self, op: Op) -> list[str]:
         """The intrinsics (one a dtype class at most) that the row's body is, with its operands in order and nothing else."""
@@ -223,6 +238,10 @@ class Elementwise:
         """The run-time numbers as the operands' dtype has them: in range where they are stored, rounded where they are compared."""
         if op.promote in (table.KEEP, table.COND):
             domain.check_range(op, values, args[0].dtype if op.promote is table.KEEP else plan.common)
+        elif FACTOR in op.extra and plan.common.kind < dtypes.FLOAT:
+            convert = bool if plan.common.kind == dtypes.BOOL else int
+            factors = [k == FACTOR for a, k in zip(args, op.extra, strict=True) if k != STATIC and a is not None and not isinstance(a, Tensor)]
+            return [convert(v) if f else v for v, f in zip(values, factors, strict=True)]
         elif self.rounds(op, plan):
             return [float(np.asarray(v, plan.common.np)) for v in values]
         return values
@@ -275,7 +294,7 @@ class Backward:
         self.needed = tuple(r for r in self.reads if r < n_in or r >= n_in + n_out)
         numbers = [k for a, k in zip(args, op.extra, strict=True) if k != STATIC and a is not None and not isinstance(a, Tensor)]
         #: whether the rule reads a number given for a tensor: PyTorch saves it as one, so that a second backward raises
-        self.keeps = any(numbers[i] == TENSOR for i in E.used(self.exprs, "scalar"))
+        self.keeps = op.extra.count(TENSOR) == 2 and any(numbers[i] == TENSOR for i in E.used(self.exprs, "scalar"))
 
     def run(self, reads: Sequence[Tensor], values: Sequence[Any], shapes: Sequence[tuple[int, ...]], out_shape: tuple[int, ...], device: Any) -> Any:
         """One cotangent per wanted input. Those of broadcast operands are summed by reduce kernels whose load is the rule, without a temporary."""
