@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 import tensorx as tx
@@ -32,6 +35,8 @@ def test_public_names(device, says):
 
 def test_no_row_shows_an_internal_name():
     assert not [op.name for op in table.OPS.values() if op.public.startswith("_")]
+    texts = {path.name: path.read_text() for path in Path(tx.ops.__path__[0]).rglob("*.py") if path.name != "table.py"}
+    assert not [name for name, text in texts.items() if re.search(r"raise .*\bop\.schema\.name", text)]  # op.public
 
 
 @pytest.mark.parametrize(
