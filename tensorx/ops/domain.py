@@ -51,7 +51,7 @@ def check_range(op: Any, values: Sequence[Any], d: Any) -> None:
     for v in values:
         if isinstance(v, complex):
             if v.imag and d.kind < dtypes.COMPLEX:
-                raise BadValue(f"{op.schema.name}: value {v} cannot be converted to type {d.name} without overflow")
+                raise BadValue(f"{op.public}: value {v} cannot be converted to type {d.name} without overflow")
             continue
         if d.kind == INT:
             info = np.iinfo(d.np)

@@ -40,7 +40,7 @@ class Scanning:
         d = normalize_dim(dim, len(t._shape), op.public)
         asked = next((a for a in args if isinstance(a, dtype)), None)
         if asked is dtypes.bool_:
-            raise DTypeError(f'"{op.schema.name}" not implemented for \'bool\'')
+            raise DTypeError(f'"{op.public}" not implemented for \'bool\'')
         indexed = op.body in ("max", "min")
         store = t.dtype if indexed else asked or op.promote.common([t.dtype], [], [])
         stores = [store, dtypes.int64] if indexed else [store]
