@@ -28,10 +28,36 @@ _full = row("_full(int[] size, Scalar value, *, ScalarType dtype, Device device)
 _range = row("_range(int[] size, Scalar start, Scalar step, *, ScalarType dtype, Device device) -> Tensor", CREATE,
              lambda d, start, step: start + E.cast(E.index(), start.dtype) * step, NONDIFF,
              ref=lambda size, start, step: start + step * np.arange(size[0]), dtypes="if", samples=lambda t: [((7,), 2, 3)], public="arange", doc="start + step * index.")
+_fixed_range = row("_fixed_range(int[] size, Seed start, Seed step, Seed fine, Scalar unit, Scalar scale, *, ScalarType dtype, Device device) -> Tensor", CREATE,
+                   lambda d, start, step, fine, unit, scale: _in_fixed_point(d, start, step, fine) * unit * scale, NONDIFF,
+                   ref=lambda size, start, step, fine, unit, scale: (start + step * np.arange(size[0])) * unit * scale, dtypes="f",
+                   samples=lambda t: [((7,), 2, 3, 0, 0.5, 0.25)],
+                   doc="start + (step + fine / 2**20) * index, counted in units of unit * scale: integers, so that every device rounds once, and alike.")
 _linspace = row("_linspace(int[] size, Scalar start, Scalar end, Scalar step, Scalar half, *, ScalarType dtype, Device device) -> Tensor", CREATE,
                 lambda d, start, end, step, half: _from_both_ends(start, end, step, half), NONDIFF,
                 ref=lambda size, start, end, step, half: np.linspace(start, end, size[0]), samples=lambda t: [((5,), 0.0, 1.0, 0.25, 2.5)], dtypes="f",
                 doc="Evenly spaced values, counted from the nearer end so that both ends are exact.")
+
+def _in_fixed_point(d: DType, start: E.Expr, step: E.Expr, fine: E.Expr) -> E.Expr:
+    i = E.cast(E.index(), dtypes.uint64)
+    whole = start + step * i + ((fine * i) >> E.const(_FINE, dtypes.uint64))  # negative numbers wrap around
+    return E.cast(E.cast(whole, dtypes.int64), d.compute)
+
+
+_FINE = 20  # bits of the step below the unit: an index of up to 2**44 leaves room
+
+
+def _ranged(n: int, start: float, step: float, d: DType, device: registry.device) -> Tensor:
+    """start + step * index. PyTorch computes it in float64 and rounds once; devices without float64 have integers of 62 bits instead."""
+    reach = max(abs(start), abs(step) * n, abs(start + step * n)) if math.isfinite(step) else math.inf
+    small = reach < 2**24 and float(start).is_integer() and float(step).is_integer()  # exact in float32
+    exponent = math.frexp(reach)[1] - 62 if math.isfinite(reach) else 0
+    if d.kind != dtypes.FLOAT or d is dtypes.float64 or small or not -188 <= exponent <= 65:
+        return _range((n,), start, step, dtype=d, device=device)
+    # a unit may be less than float32 holds: it comes in two factors
+    first, by = round(math.ldexp(start, -exponent)), round(math.ldexp(step, _FINE - exponent))
+    return _fixed_range((n,), first % 2**64, (by >> _FINE) % 2**64, by % 2**_FINE, 2.0 ** (exponent // 2), 2.0 ** (exponent - exponent // 2), dtype=d, device=device)
+
 
 def _from_both_ends(start: E.Expr, end: E.Expr, step: E.Expr, half: E.Expr) -> E.Expr:
     i = E.cast(E.index(), start.dtype)
@@ -199,7 +225,8 @@ def arange(*args: Any, out: Tensor | None = None, dtype: DType | None = None, la
         raise RuntimeError(f"unsupported range: {first} -> {last}")
     if (last - first) * by < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    d = dtype or (dtypes.int64 if all(isinstance(x, int | np.integer) for x in (first, last, by)) else dtypes.get_default_dtype())
+    whole = all(isinstance(x, int | np.integer) for x in (first, last, by))
+    d = dtype or (out.dtype if out is not None else dtypes.int64 if whole else dtypes.get_default_dtype())
     if d.kind == dtypes.BOOL:
         raise DTypeError("\"arange\" not implemented for 'bool'")
     if d is dtypes.int64:  # its arguments are integers before they are counted, as in PyTorch
@@ -208,7 +235,7 @@ def arange(*args: Any, out: Tensor | None = None, dtype: DType | None = None, la
             raise BadValue("arange: step must be nonzero")
     integers = all(isinstance(x, int) for x in (first, last, by))
     n = max(0, -((first - last) // by) if integers else math.ceil((last - first) / by))
-    result = _range((n,), first, by, dtype=d, device=resolve(device))
+    result = _ranged(n, first, by, d, resolve(device) if out is None else out.device)
     return _made(result, requires_grad) if out is None else out.resize_(n).copy_(result)
 
 
