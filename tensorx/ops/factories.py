@@ -251,6 +251,9 @@ def linspace(start: Any, end: Any, steps: int, *, out: Tensor | None = None, dty
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     start, end = (v.item() if isinstance(v, Tensor) else v for v in (start, end))
+    for name, value in (("start", start), ("end", end)):
+        if not isinstance(value, int | float | complex | np.number):
+            raise TypeError(f"linspace: argument '{name}' must be a number; got {value!r} ({type(value).__name__})")
     if out is not None:
         dtype, device = out.dtype, out.device
     d = dtype or dtypes.get_default_dtype()

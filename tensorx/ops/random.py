@@ -337,11 +337,14 @@ rand_like, randn_like = _like("rand"), _like("randn")
 
 
 def _fill(name: str, op: Any, summary: str, check: Callable[..., None], *defaults: float) -> Any:
+    names = {"uniform_": ("from", "to"), "normal_": ("mean", "std"), "exponential_": ("lambd",)}[name]
+
     def f(self: Tensor, *args: Any, generator: Generator | None = None, **kw: Any) -> Tensor:
         if self.dtype.kind < dtypes.FLOAT:
             raise DTypeError(f'"{name}" not implemented for \'{self.dtype.name}\'')
-        values = [*args, *kw.values()]
-        values += defaults[len(values):]
+        if len(args) + len(kw) > len(names) or kw.keys() - set(names[len(args):]):
+            raise TypeError(f"{name}: takes {', '.join(names)}; got {len(args)} positional arguments and {', '.join(kw) or 'no keywords'}")
+        values = [*args, *(kw.get(n, d) for n, d in zip(names[len(args):], defaults[len(args):], strict=True))]
         check(*values)
         return call(op, (self._shape, *values, *reserve(generator), self.dtype, self.device), (self,))
     f.__doc__ = summary
