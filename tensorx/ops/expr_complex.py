@@ -55,6 +55,15 @@ def _pow(a: Pair, b: Pair) -> Pair:
     return E.where(unit, 1.0, E.where(zero, of_zero[0], re)), E.where(unit, 0.0, E.where(zero, of_zero[1], im))
 
 
+def _swapped(a: Pair) -> Pair:
+    """-i a: tan(z) = -i tanh(i z)."""
+    return a[1], -a[0]
+
+
+def _times(a: Pair, c: float) -> Pair:
+    return a[0] * c, a[1] * c
+
+
 def _tanh(a: Pair) -> Pair:
     """tanh(x + iy) = (sinh 2x + i sin 2y) / (cosh 2x + cos 2y), which saturates for |x| large."""
     x = E.min(E.max(a[0], -20.0), 20.0)
@@ -65,6 +74,10 @@ def _tanh(a: Pair) -> Pair:
 RULES: dict[str, Callable[..., Pair]] = {
     "add": lambda a, b: (a[0] + b[0], a[1] + b[1]), "sub": lambda a, b: (a[0] - b[0], a[1] - b[1]), "mul": _mul, "div": _div,
     "neg": lambda a: (-a[0], -a[1]), "conj": lambda a: (a[0], -a[1]), "exp": _exp, "log": _log, "sqrt": _sqrt, "pow": _pow, "tanh": _tanh,
+    "sinh": lambda a: (E.sinh(a[0]) * E.cos(a[1]), E.cosh(a[0]) * E.sin(a[1])),
+    "cosh": lambda a: (E.cosh(a[0]) * E.cos(a[1]), E.sinh(a[0]) * E.sin(a[1])),
+    "tan": lambda a: _swapped(_tanh((-a[1], a[0]))),
+    "log2": lambda a: _times(_log(a), 1 / math.log(2)), "log10": lambda a: _times(_log(a), 1 / math.log(10)),
     "sin": lambda a: (E.sin(a[0]) * E.cosh(a[1]), E.cos(a[0]) * E.sinh(a[1])),
     "cos": lambda a: (E.cos(a[0]) * E.cosh(a[1]), -(E.sin(a[0]) * E.sinh(a[1]))),
     "row_sum": lambda a: (E.row_sum(a[0]), E.row_sum(a[1])),

@@ -51,27 +51,27 @@ expm1 = elementwise("expm1(Tensor self) -> Tensor", E.expm1, lambda g, out, x: g
                     special=(*POINTS, 1e-10), doc="exp(self) - 1, exact for small self.")
 log = elementwise("log(Tensor self) -> Tensor", E.log, lambda g, out, x: g / x.conj(), promote=TO_FLOAT, ref=np.log, domain=(0.1, 4.0), special=POINTS,
                   doc="Natural logarithm.")
-log2 = elementwise("log2(Tensor self) -> Tensor", E.log2, lambda g, out, x: g / (x * math.log(2)), promote=TO_FLOAT, ref=np.log2, domain=(0.1, 4.0),
-                   dtypes="bif", special=POINTS, doc="Logarithm to base 2.")
-log10 = elementwise("log10(Tensor self) -> Tensor", E.log10, lambda g, out, x: g / (x * math.log(10)), promote=TO_FLOAT, ref=np.log10,
-                    domain=(0.1, 4.0), dtypes="bif", special=POINTS, doc="Logarithm to base 10.")
+log2 = elementwise("log2(Tensor self) -> Tensor", E.log2, lambda g, out, x: g / (x * math.log(2)).conj(), promote=TO_FLOAT, ref=np.log2, domain=(0.1, 4.0),
+                   special=POINTS, doc="Logarithm to base 2.")
+log10 = elementwise("log10(Tensor self) -> Tensor", E.log10, lambda g, out, x: g / (x * math.log(10)).conj(), promote=TO_FLOAT, ref=np.log10,
+                    domain=(0.1, 4.0), special=POINTS, doc="Logarithm to base 10.")
 log1p = elementwise("log1p(Tensor self) -> Tensor", E.log1p, lambda g, out, x: g / (x + 1), promote=TO_FLOAT, ref=np.log1p, domain=(-0.9, 4.0),
                     dtypes="bif", special=(*POINTS, 1e-10), doc="log(1 + self), exact for small self.")
 sin = elementwise("sin(Tensor self) -> Tensor", E.sin, lambda g, out, x: g * E.cos(x).conj(), promote=TO_FLOAT, ref=np.sin, special=(0.0, 1e5),
                   doc="Sine.")
 cos = elementwise("cos(Tensor self) -> Tensor", E.cos, lambda g, out, x: -(g * E.sin(x).conj()), promote=TO_FLOAT, ref=np.cos, special=(0.0, 1e5),
                   doc="Cosine.")
-tan = elementwise("tan(Tensor self) -> Tensor", E.tan, lambda g, out, x: g * (out * out + 1), promote=TO_FLOAT, ref=np.tan, domain=(-1.2, 1.2),
-                  dtypes="bif", doc="Tangent.")
+tan = elementwise("tan(Tensor self) -> Tensor", E.tan, lambda g, out, x: g * (out * out + 1).conj(), promote=TO_FLOAT, ref=np.tan, domain=(-1.2, 1.2),
+                  doc="Tangent.")
 asin = elementwise("asin(Tensor self) -> Tensor", E.asin, lambda g, out, x: g * E.rsqrt(1 - x * x), promote=TO_FLOAT, ref=np.arcsin, domain=(-0.9, 0.9),
                    dtypes="bif", doc="Inverse sine.")
 acos = elementwise("acos(Tensor self) -> Tensor", E.acos, lambda g, out, x: -(g * E.rsqrt(1 - x * x)), promote=TO_FLOAT, ref=np.arccos,
                    domain=(-0.9, 0.9), dtypes="bif", doc="Inverse cosine.")
 atan = elementwise("atan(Tensor self) -> Tensor", E.atan, lambda g, out, x: g / (x * x + 1), promote=TO_FLOAT, ref=np.arctan, dtypes="bif",
                    special=POINTS, doc="Inverse tangent.")
-sinh = elementwise("sinh(Tensor self) -> Tensor", E.sinh, lambda g, out, x: g * E.cosh(x), promote=TO_FLOAT, ref=np.sinh, dtypes="bif",
+sinh = elementwise("sinh(Tensor self) -> Tensor", E.sinh, lambda g, out, x: g * E.cosh(x).conj(), promote=TO_FLOAT, ref=np.sinh,
                    doc="Hyperbolic sine.")
-cosh = elementwise("cosh(Tensor self) -> Tensor", E.cosh, lambda g, out, x: g * E.sinh(x), promote=TO_FLOAT, ref=np.cosh, dtypes="bif",
+cosh = elementwise("cosh(Tensor self) -> Tensor", E.cosh, lambda g, out, x: g * E.sinh(x).conj(), promote=TO_FLOAT, ref=np.cosh,
                    doc="Hyperbolic cosine.")
 tanh = elementwise("tanh(Tensor self) -> Tensor", E.tanh, lambda g, out, x: g * (1 - out * out).conj(), promote=TO_FLOAT, ref=np.tanh,
                    special=(*POINTS, 1e3), doc="Hyperbolic tangent.")
