@@ -6,6 +6,7 @@ of the call, so a recorded call replays to the same bits.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -204,11 +205,22 @@ def dropout(input: Tensor, p: float = 0.5, train: bool = True, *, inplace: bool 
     return call(native_dropout, args, (input,) if inplace else None)
 
 
+def _draw_complex(op: Any, shape: tuple[int, ...], keys: tuple[Any, ...], out: Tensor | None, requires_grad: bool) -> Tensor:
+    """Real and imaginary parts drawn alike; the normal ones with variance 1/2 each, so that the numbers have variance 1."""
+    from tensorx.ops.complexes import view_as_complex
+    parts = (0, math.sqrt(0.5)) if op is _normal else (0, 1)
+    drawn: Tensor = view_as_complex(call(op, ((*shape, 2), *parts, *keys)))
+    drawn = drawn.clone() if out is None else out.resize_(shape).copy_(drawn)
+    return drawn.requires_grad_() if requires_grad else drawn
+
+
 def _draw(name: str, op: Any, first: Any, second: Any, summary: str) -> Callable[..., Tensor]:
     def f(*size: Any, generator: Generator | None = None, out: Tensor | None = None, dtype: DType | None = None, layout: Any = None, device: Any = None,
           requires_grad: bool = False, pin_memory: bool = False, **kw: Any) -> Tensor:
         shape = as_shape(name, size_given(name, size, kw))
         d = dtype or dtypes.get_default_dtype()
+        if d.kind == dtypes.COMPLEX:
+            return _draw_complex(op, shape, (*reserve(generator), d.real, factories.resolve(device)), out, requires_grad)
         if d.kind != dtypes.FLOAT:
             raise DTypeError(f'"{name}" not implemented for \'{d.name}\'')
         keys = (*reserve(generator), d, factories.resolve(device))
