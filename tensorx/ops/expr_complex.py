@@ -77,6 +77,7 @@ RULES: dict[str, Callable[..., Pair]] = {
     "sinh": lambda a: (E.sinh(a[0]) * E.cos(a[1]), E.cosh(a[0]) * E.sin(a[1])),
     "cosh": lambda a: (E.cosh(a[0]) * E.cos(a[1]), E.sinh(a[0]) * E.sin(a[1])),
     "tan": lambda a: _swapped(_tanh((-a[1], a[0]))),
+    "rsqrt": lambda a: _div((E.const(1, a[0].dtype), E.const(0, a[0].dtype)), _sqrt(a)),
     "log2": lambda a: _times(_log(a), 1 / math.log(2)), "log10": lambda a: _times(_log(a), 1 / math.log(10)),
     "sin": lambda a: (E.sin(a[0]) * E.cosh(a[1]), E.cos(a[0]) * E.sinh(a[1])),
     "cos": lambda a: (E.cos(a[0]) * E.cosh(a[1]), -(E.sin(a[0]) * E.sinh(a[1]))),

@@ -41,8 +41,8 @@ reciprocal = elementwise("reciprocal(Tensor self) -> Tensor", lambda x: 1 / x, l
                          ref=lambda x: 1 / x, special=POINTS, doc="1 / self.")
 sqrt = elementwise("sqrt(Tensor self) -> Tensor", E.sqrt, lambda g, out, x: g / (out * 2).conj(), promote=TO_FLOAT, ref=np.sqrt, domain=(0.1, 4.0),
                    special=POINTS, doc="Square root.")
-rsqrt = elementwise("rsqrt(Tensor self) -> Tensor", E.rsqrt, lambda g, out, x: g * (out * out * out) * -0.5, promote=TO_FLOAT,
-                    ref=lambda x: 1 / np.sqrt(x), domain=(0.1, 4.0), dtypes="bif", doc="1 / sqrt(self).")
+rsqrt = elementwise("rsqrt(Tensor self) -> Tensor", E.rsqrt, lambda g, out, x: g * (out * out * out).conj() * -0.5, promote=TO_FLOAT,
+                    ref=lambda x: 1 / np.sqrt(x), domain=(0.1, 4.0), doc="1 / sqrt(self).")
 exp = elementwise("exp(Tensor self) -> Tensor", E.exp, lambda g, out, x: g * out.conj(), promote=TO_FLOAT, ref=np.exp, special=POINTS,
                   doc="e to the power self.")
 exp2 = elementwise("exp2(Tensor self) -> Tensor", E.exp2, lambda g, out, x: g * out * math.log(2), promote=TO_FLOAT, ref=np.exp2, dtypes="bif",
