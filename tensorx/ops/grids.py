@@ -32,7 +32,7 @@ def _centre(x, n, align):
 
 def _padded(x, n, padding, align):
     """A pixel position moved inside, and the derivative of that."""
-    slope = x * 0 + 1
+    slope = E.const(1, x.dtype)
     if padding == "zeros":
         return x, slope
     if padding == "reflection":
@@ -92,7 +92,7 @@ def _tap(x, k, n, q, how):
     """(place, distance from the position) of tap k in dimension q."""
     mode, padding, align = how
     if mode == "nearest":
-        return E.round(x), x * 0
+        return E.round(x), E.const(0, x.dtype)
     first, digit = E.floor(x), _digit(k, q, TAPS[mode])
     if mode == "bilinear":
         return first + digit, x - first - digit
@@ -159,6 +159,8 @@ def _weight(r):
 
 def _weight_vjp(r):
     def vjp(g, out, *args):
+        if _split(r, args)[3][0] == "nearest":
+            return (*(E.const(0, g.dtype) for _ in range(r)), None)
         found, inside = _weights(r, args)
         grads = []
         for q in range(r):
@@ -173,6 +175,7 @@ def _np_taps(r: int, args: Any) -> Any:
     xs, k, sizes, (mode, padding, align) = _split(r, args)
     taps = TAPS[mode]
     for q, (x, n) in enumerate(zip(xs, sizes, strict=True)):
+        x = x.astype(np.longdouble)  # a cubic's small values are differences
         digit = k // taps**q % taps
         if mode == "nearest":
             yield np.rint(x) + 0 * k, np.ones_like(x + k), n

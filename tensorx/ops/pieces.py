@@ -301,16 +301,16 @@ def _np_nonzero_static(x: Any, *, size: int, fill_value: int = -1) -> Any:
            doc="The coordinates of the first nonzero elements, as many as size says, the rest filled: no wait for the device.")
 def nonzero_static(x: Any, size: int, fill_value: int) -> Any:
     from tensorx.ops import factories
+    from tensorx.ops.searching import searchsorted
     if size < 0:
         raise RuntimeError(f"nonzero_static: 'size' must be an non-negative integer; got {size}")
     mask = (x.detach() != 0).reshape(-1)
-    out = x.new_full((size + 1, x.dim()), fill_value, dtype=dtypes.int64)
-    if not mask.numel() or not x.dim():
-        return out.narrow(0, 0, size)
-    place = (mask.cumsum(0) - 1).masked_fill(~mask, size).clamp_max(size)
-    where = factories.arange(mask.numel(), device=x.device)
-    coordinates = stack(unravel_index(where, x._shape), 1)
-    return out.index_put((place,), coordinates).narrow(0, 0, size)
+    if not mask.numel() or not x.dim() or not size:
+        return x.new_full((size, x.dim()), fill_value, dtype=dtypes.int64)
+    counts, ranks = mask.cumsum(0), factories.arange(1, size + 1, device=x.device)
+    place = searchsorted(counts, ranks).clamp_max(mask.numel() - 1)  # the element at which the count reaches the rank
+    coordinates = stack(unravel_index(place, x._shape), 1)
+    return coordinates.masked_fill((ranks > counts[-1]).unsqueeze(1), fill_value)
 
 
 def fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
