@@ -647,8 +647,8 @@ def detach_copy(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy outside of the graph."""
 def diag(self: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """A vector as the diagonal of a matrix, or the diagonal of a matrix."""
-def diag_embed(self: Tensor, offset: _int = 0, *, out: Tensor | None = None) -> Tensor:
-    """Matrices with the last dimension on a diagonal."""
+def diag_embed(self: Tensor, offset: _int = 0, dim1: _int = -2, dim2: _int = -1, *, out: Tensor | None = None) -> Tensor:
+    """Matrices, in the dimensions dim1 and dim2, with the last dimension on a diagonal."""
 def diagflat(self: Tensor, offset: _int = 0, *, out: Tensor | None = None) -> Tensor:
     """All elements as the diagonal of a matrix."""
 def diagonal(self: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
@@ -1304,8 +1304,15 @@ def repeat(self: Tensor, repeats: _int | Sequence[_int], *, out: Tensor | None =
 @overload
 def repeat(self: Tensor, *repeats: _int) -> Tensor:
     """Copies of the whole side by side along each dimension."""
-def repeat_interleave(self: Tensor, repeats: _int, dim: _int | None = None, *, out: Tensor | None = None) -> Tensor:
+@overload
+def repeat_interleave(self: Tensor, repeats: _int, dim: _int | None = None, *, output_size: _int | None = None, out: Tensor | None = None) -> Tensor:
     """Each element (or slice of dim) repeated in place."""
+@overload
+def repeat_interleave(self: Tensor, repeats: Tensor, dim: _int | None = None, *, output_size: _int | None = None, out: Tensor | None = None) -> Tensor:
+    """Each element (or slice of dim) repeated in place, each its own count."""
+@overload
+def repeat_interleave(repeats: Tensor, *, output_size: _int | None = None, out: Tensor | None = None) -> Tensor:
+    """Each place i repeated repeats[i] times."""
 @overload
 def reshape(self: Tensor, shape: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
     """The same elements in another shape; a view where possible."""
@@ -1334,10 +1341,18 @@ def rsqrt(self: Tensor, *, out: Tensor | None = None) -> Tensor:
     """1 / sqrt(self)."""
 def rsqrt_(self: Tensor) -> Tensor:
     """1 / sqrt(self)."""
+@overload
 def rsub(self: Tensor, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
     """other - self."""
+@overload
+def rsub(self: Tensor, other: Tensor | _Number, *, alpha: _Number, out: Tensor | None = None) -> Tensor:
+    """other - alpha * self."""
+@overload
 def rsub_(self: Tensor, other: Tensor | _Number) -> Tensor:
     """other - self."""
+@overload
+def rsub_(self: Tensor, other: Tensor | _Number, *, alpha: _Number) -> Tensor:
+    """other - alpha * self."""
 @overload
 def scatter(self: Tensor, dim: _int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Values written along dim at the indices given for each position."""

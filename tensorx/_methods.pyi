@@ -545,8 +545,8 @@ class TensorMethods:
         """A copy outside of the graph."""
     def diag(self, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
         """A vector as the diagonal of a matrix, or the diagonal of a matrix."""
-    def diag_embed(self, offset: _int = 0, *, out: Tensor | None = None) -> Tensor:
-        """Matrices with the last dimension on a diagonal."""
+    def diag_embed(self, offset: _int = 0, dim1: _int = -2, dim2: _int = -1, *, out: Tensor | None = None) -> Tensor:
+        """Matrices, in the dimensions dim1 and dim2, with the last dimension on a diagonal."""
     def diagflat(self, offset: _int = 0, *, out: Tensor | None = None) -> Tensor:
         """All elements as the diagonal of a matrix."""
     def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
@@ -1131,8 +1131,12 @@ class TensorMethods:
     @overload
     def repeat(self, *repeats: _int) -> Tensor:
         """Copies of the whole side by side along each dimension."""
-    def repeat_interleave(self, repeats: _int, dim: _int | None = None, *, out: Tensor | None = None) -> Tensor:
+    @overload
+    def repeat_interleave(self, repeats: _int, dim: _int | None = None, *, output_size: _int | None = None, out: Tensor | None = None) -> Tensor:
         """Each element (or slice of dim) repeated in place."""
+    @overload
+    def repeat_interleave(self, repeats: Tensor, dim: _int | None = None, *, output_size: _int | None = None, out: Tensor | None = None) -> Tensor:
+        """Each element (or slice of dim) repeated in place, each its own count."""
     @overload
     def reshape(self, shape: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
         """The same elements in another shape; a view where possible."""
@@ -1157,10 +1161,18 @@ class TensorMethods:
         """1 / sqrt(self)."""
     def rsqrt_(self) -> Tensor:
         """1 / sqrt(self)."""
+    @overload
     def rsub(self, other: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
         """other - self."""
+    @overload
+    def rsub(self, other: Tensor | _Number, *, alpha: _Number, out: Tensor | None = None) -> Tensor:
+        """other - alpha * self."""
+    @overload
     def rsub_(self, other: Tensor | _Number) -> Tensor:
         """other - self."""
+    @overload
+    def rsub_(self, other: Tensor | _Number, *, alpha: _Number) -> Tensor:
+        """other - alpha * self."""
     @overload
     def scatter(self, dim: _int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor:
         """Values written along dim at the indices given for each position."""
@@ -1497,6 +1509,8 @@ class TensorMethods:
     def H(self) -> Tensor: ...
     @property
     def T(self) -> Tensor: ...
+    def __array_wrap__(self, array: np.ndarray[Any, Any], context: Any = None, return_scalar: _bool = False) -> Tensor:
+        """What NumPy's functions of a tensor return: a tensor; truth values as uint8, as in PyTorch."""
     def __div__(self, other):
         ...
     def __dlpack__(self, **options: Any) -> Any:
@@ -1523,8 +1537,8 @@ class TensorMethods:
         """The same data, shape and graph as an instance of a subclass of Tensor."""
     def baddbmm_(self, *args: Any, **kwargs: Any) -> Tensor:
         """`baddbmm`, in place."""
-    def bernoulli(self, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
-        """1 with the probability that ``input`` holds, else 0."""
+    def bernoulli(self, p: _float | None = None, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
+        """1 with the probability that ``input`` holds (or the number ``p``), else 0. RuntimeError (at the next wait, on other devices than the cpu) for what is no"""
     def bernoulli_(self, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
         """1 with probability ``p`` (a number or a tensor), else 0, in place."""
     def bfloat16(self, memory_format: Any = None) -> Tensor:
@@ -1639,7 +1653,7 @@ class TensorMethods:
         """A tensor of sizes (uninitialised) or of data, in this one's dtype and on its device."""
     def new_empty(self, *size: Any, dtype: DType | None = None, device: Any = None, requires_grad: _bool = False, **kw: Any) -> Tensor:
         """`tensorx.empty` with this tensor's dtype and device."""
-    def new_empty_strided(self, size: Any, stride: Any, *, dtype: DType | None = None, device: Any = None, requires_grad: _bool = False, **kw: Any) -> Tensor:
+    def new_empty_strided(self, size: Any, stride: Any, *, dtype: DType | None = None, device: Any = None, requires_grad: _bool = False, layout: Any = None, pin_memory: _bool = False) -> Tensor:
         """`tensorx.empty_strided` with this tensor's dtype and device."""
     def new_full(self, *size: Any, dtype: DType | None = None, device: Any = None, requires_grad: _bool = False, **kw: Any) -> Tensor:
         """`tensorx.full` with this tensor's dtype and device."""
@@ -1659,8 +1673,8 @@ class TensorMethods:
         ...
     def polygamma_(self, n):
         ...
-    def random_(self, from_: _int = 0, to: _int | None = None, *, generator: Generator | None = None) -> Tensor:
-        """Integers in [from, to), or [0, to) with one argument, in place."""
+    def random_(self, *args: Any, generator: Generator | None = None, **kw: Any) -> Tensor:
+        """``random_([from=0,] [to])``: integers in [from, to), by default up to what the dtype holds, in place. RuntimeError for an empty range, and for one"""
     @property
     def real(self) -> Tensor: ...
     @real.setter

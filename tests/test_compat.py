@@ -88,7 +88,8 @@ def test_backends_are_modules(name):
     assert getattr(tx.backends, name) is module
 
 
-def test_switches_can_be_set():
+def test_switches_can_be_set(monkeypatch):
+    monkeypatch.setattr(tx.backends.cudnn, "benchmark", False)
     with tx.backends.cudnn.flags(enabled=False, benchmark=True):
         assert tx.backends.cudnn.benchmark
     assert not tx.backends.cudnn.benchmark

@@ -3359,6 +3359,12 @@ tensor([[-2.0000,  2.0000,  1.5000],
 >>> tensorx.repeat_interleave(tensorx.tensor([[-2., 2., 1.5], [0.5, -0.5, -1.5]]), 2)
 tensor([-2.0000, -2.0000,  2.0000,  2.0000,  1.5000,  1.5000,  0.5000,  0.5000,
         -0.5000, -0.5000, -1.5000, -1.5000])
+>>> x = tensorx.tensor([[-2., 2.], [1.5, 0.5], [-0.5, -1.5]])
+>>> tensorx.repeat_interleave(x, tensorx.tensor([0, 2, 0]), 0)
+tensor([[1.5000, 0.5000],
+        [1.5000, 0.5000]])
+>>> tensorx.repeat_interleave(tensorx.tensor([0, 2, 1, 0]))
+tensor([1, 1, 2])
 """,
     "reshape": """\
 >>> import tensorx
@@ -3444,6 +3450,9 @@ tensor([0.7071, 1.0000, 0.5345, 0.6325])
 >>> import tensorx
 >>> tensorx.rsub(tensorx.tensor([-2., 2., 0.5, -0.5]), tensorx.tensor([-0.5, -1.5, 2., 0.5]))
 tensor([ 1.5000, -3.5000,  1.5000,  1.0000])
+>>> x = tensorx.tensor([-2., 2., 0.5, -0.5])
+>>> tensorx.rsub(x, tensorx.tensor([-0.5, -1.5, 2., 0.5]), alpha=2)
+tensor([ 3.5000, -5.5000,  1.0000,  1.5000])
 """,
     "rsub_": """\
 >>> import tensorx
