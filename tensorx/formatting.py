@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from tensorx import dtypes
+from tensorx.devices import registry
 from tensorx.tensor import Tensor, make
 
 
@@ -232,8 +233,9 @@ def tensor_repr(t: Tensor) -> str:
         parameter = not plain and isinstance(t, Parameter)
     prefix = "tensor(" if plain else f"{type(t).__name__}("
     default = dtypes.get_default_dtype()
-    # The cpu goes without saying, whatever the default device is: PyTorch's rule for all devices but CUDA.
-    suffixes = [] if t.device.type == "cpu" else [f"device='{t.device}'"]
+    # The cpu and the default device go without saying, so that a script's output does not depend on where it ran.
+    home = t.device.type == "cpu" or (t.device is registry.resolve() and not t.is_meta)
+    suffixes = [] if home else [f"device='{t.device}'"]
     size, empty = f"size={tuple(t._shape)}", t.numel() == 0
     if t.is_meta or (empty and t.ndim != 1) or (not empty and not options.edgeitems):
         suffixes.append(size)
