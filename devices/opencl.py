@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import ctypes
-import importlib.util
 import os
 import shutil
 import tempfile
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tensorx.devices import icd
-from tensorx.devices.base import Backend, Device
+from tensorx.devices.driver import DriverBackend
 
 if TYPE_CHECKING:
     from tensorx.devices.opencl_device import OpenCL
@@ -54,27 +51,13 @@ def _prepare_caches() -> None:
         atexit.register(lambda: shutil.rmtree(folder, ignore_errors=True) if os.getpid() == owner else None)
 
 
-class OpenCLBackend(Backend):
+class OpenCLBackend(DriverBackend):
     """All devices of all platforms: GPUs first, then accelerators, then CPUs; within a kind by platform name and
     version.
     """
 
-    name = "opencl"
+    name, package, install = "opencl", "pyopencl", _INSTALL
     aliases = tuple(_ALIASES)
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._found: list[OpenCL] | None = None
-        self._pid = 0  # of the enumeration: PoCL and rusticl hang in a child forked after it
-        self._reason = ""
-
-    def available(self) -> str:
-        if importlib.util.find_spec("pyopencl") is None:
-            return f"pyopencl is not installed; {_INSTALL}"
-        return "" if self._enumerate() else self._reason
-
-    def devices(self) -> list[Device]:
-        return list(self._enumerate())
 
     def match(self, alias: str) -> int | None:
         """The first device whose platform has the alias in its name; else the first GPU that has it in its own."""
@@ -83,16 +66,6 @@ class OpenCLBackend(Backend):
         of_platform = [d.index for d in found if word in d.platform.lower()]
         of_gpu = [d.index for d in found if not d.cpu_like and word in d.vendor_and_name.lower()]
         return next(iter(of_platform + of_gpu), None)
-
-    def _enumerate(self) -> list[OpenCL]:
-        with self._lock:
-            if self._found is None:
-                self._pid = os.getpid()
-                self._found = self._search()
-                atexit.register(self._close)
-                if hasattr(os, "register_at_fork"):
-                    os.register_at_fork(after_in_child=self._after_fork)
-            return self._found
 
     def _search(self) -> list[OpenCL]:
         _prepare_caches()
@@ -121,30 +94,6 @@ class OpenCLBackend(Backend):
                 f"{len(platforms)} OpenCL platforms without a device; install the card's driver, or {_INSTALL} for PoCL"
             )
         return [OpenCL(index, entry[-1]) for index, entry in enumerate(sorted(entries, key=lambda e: e[:-1]))]
-
-    def _after_fork(self) -> None:
-        """Use raises from now on, and nothing is released: a driver's release calls wait for threads that the child
-        does not have.
-        """
-        from tensorx.devices.opencl_program import GATE
-
-        GATE.forked = True
-        self._lock = threading.Lock()
-        for device in self._found or ():
-            for thing in device.opened():
-                ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
-
-    def _close(self) -> None:
-        """Before the interpreter takes things apart in any order: finish the work and let no block go back to a pool
-        that is gone.
-        """
-        if os.getpid() != self._pid or not self._found:
-            return
-        from tensorx.devices.opencl_program import GATE
-
-        GATE.close()
-        for device in self._found or ():
-            device.close()
 
 
 BACKEND = OpenCLBackend()

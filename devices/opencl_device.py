@@ -15,7 +15,6 @@ from pyopencl.tools import ImmediateAllocator, MemoryPool
 
 from tensorx.devices.base import (
     Buffer,
-    Device,
     Grid,
     Source,
     alloc_with_retry,
@@ -23,6 +22,7 @@ from tensorx.devices.base import (
     raise_compile_error,
 )
 from tensorx.devices.cpu_name import teach
+from tensorx.devices.driver import DriverDevice
 from tensorx.devices.opencl_program import GATE, Kernel, OpenCLEvent
 from tensorx.devices.probe import PROBE, PROBE_BYTES, fast_fma
 from tensorx.errors import CompileError, DeviceLost, KernelError
@@ -33,10 +33,10 @@ _QUIET = "-w"
 _CORRECT_DIVIDE_SQRT = "-cl-fp32-correctly-rounded-divide-sqrt"
 
 
-class OpenCL(Device):
+class OpenCL(DriverDevice):
     """One device of one platform. Context, queue and pool are made on first use."""
 
-    kind = "opencl"
+    kind, gate = "opencl", GATE
 
     def __init__(self, index: int, device: Any) -> None:
         self.index, self._device = index, device
@@ -235,11 +235,10 @@ class OpenCL(Device):
         self._peak = self._pool.managed_bytes
 
     def opened(self) -> list[Any]:
-        """The driver objects that exist so far."""
         return [self.__dict__[k] for k in ("_pool", "_allocator", "_queue", "_context") if k in self.__dict__]
 
     def close(self) -> None:
-        """Finish the queue and let the pool give memory back at once instead of keeping it."""
+        """Let the pool give memory back at once, too, instead of keeping it."""
         if "_queue" in self.__dict__:
             self._queue.finish()
         if "_pool" in self.__dict__:

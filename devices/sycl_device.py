@@ -17,7 +17,8 @@ import dpctl
 import dpctl.memory
 import numpy as np
 
-from tensorx.devices.base import Device, Grid, Source, alloc_with_retry, code_traits, raise_compile_error
+from tensorx.devices.base import Grid, Source, alloc_with_retry, code_traits, raise_compile_error
+from tensorx.devices.driver import DriverDevice
 from tensorx.devices.probe import PROBE, PROBE_BYTES, fast_fma
 from tensorx.devices.sycl_program import GATE, Kernel, Memory, SyclEvent, UsmPool, span
 from tensorx.errors import DeviceLost, KernelError
@@ -42,10 +43,10 @@ def _compiler() -> Any:
     raise KernelError("build: dpctl must have dpctl.program or dpctl.compiler; got neither")
 
 
-class Sycl(Device):
+class Sycl(DriverDevice):
     """One device. Queue and pool are made on first use."""
 
-    kind = "sycl"
+    kind, gate = "sycl", GATE
 
     def __init__(self, index: int, device: Any) -> None:
         self.index, self._device = index, device
@@ -192,13 +193,10 @@ class Sycl(Device):
         self.synchronize()
         self._pool.empty()
 
-    def abandon(self) -> None:
-        """In a forked child: release nothing, the driver's threads are not there."""
-        for thing in (self.__dict__.get("_queue"), self.__dict__.get("_pool"), self._device):
-            ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
+    def opened(self) -> list[Any]:
+        return [self._device, *(self.__dict__[k] for k in ("_queue", "_pool") if k in self.__dict__)]
 
     def close(self) -> None:
-        """Finish the queue."""
         if "_queue" in self.__dict__:
             self._queue.wait()
 
