@@ -73,9 +73,8 @@ def test_index_put_takes_indices_of_the_cpu(device, other, put):
         put(tx.zeros(3), (tx.tensor([0, 2], device=other),), tx.ones(2))
 
 
-def test_the_device_is_printed_unless_it_is_the_cpu_or_the_default_one(other):
-    x = tx.ones(1, device=other)
-    assert repr(x).endswith(f", device='{other}')")
-    with other:
-        assert repr(x) == "tensor([1.])"
+def test_the_device_is_printed_unless_it_is_the_cpu_or_the_default_one(device, other):
+    assert repr(tx.ones(1, device=other)).endswith(f", device='{other}')")
+    with device:
+        assert repr(tx.ones(1, device=device)) == "tensor([1.])"
         assert repr(tx.ones(1, device="cpu")) == "tensor([1.])"
