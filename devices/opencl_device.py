@@ -99,10 +99,12 @@ class OpenCL(DriverDevice):
         program, memory = self._built(PROBE), self._allocator(PROBE_BYTES)
         cl.enqueue_fill_buffer(self._queue, memory, np.float32(1), 0, PROBE_BYTES)
 
-        def run(entry: str, n: int) -> None:
+        def run(entry: str, n: int) -> float:
             kernel = cl.Kernel(program, entry)
             kernel.set_args(memory, np.int32(n))
-            cl.enqueue_nd_range_kernel(self._queue, kernel, (1,), (1,)).wait()
+            event = cl.enqueue_nd_range_kernel(self._queue, kernel, (1,), (1,))
+            event.wait()
+            return float(event.profile.end - event.profile.start)
 
         return fast_fma(run)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Callable
 
 #: fma against multiply and add, six independent chains each: neither FP_FAST_FMAF nor CL_FP_FMA tells an instruction
@@ -24,16 +22,14 @@ _ROUNDS = 20_000
 _TIMES = 12
 
 
-def fast_fma(run: Callable[[str, int], None]) -> bool:
+def fast_fma(run: Callable[[str, int], float]) -> bool:
     """Whether fma costs no more than a multiplication and an addition.
 
-    ``run(entry, n)`` runs an entry of PROBE as one work-item over PROBE_BYTES of memory and waits. The two take turns,
-    so that a busy spell of the machine meets both: the answer is part of the key of every kernel on disk.
+    ``run(entry, n)`` runs an entry of PROBE as one work-item over PROBE_BYTES of memory and gives the device's own
+    time for it. The two take turns, so that a busy spell meets both: the answer is part of each kernel's key on disk.
     """
-    best = {"with_fma": math.inf, "with_muladd": math.inf}
-    for _ in range(_TIMES):
-        for entry in best:
-            start = time.perf_counter()
-            run(entry, _ROUNDS)
-            best[entry] = min(best[entry], time.perf_counter() - start)
-    return best["with_fma"] < 1.5 * best["with_muladd"]
+    with_fma, with_muladd = (
+        min(times)
+        for times in zip(*((run("with_fma", _ROUNDS), run("with_muladd", _ROUNDS)) for _ in range(_TIMES)), strict=True)
+    )
+    return with_fma < 1.5 * with_muladd

@@ -90,9 +90,10 @@ class Sycl(DriverDevice):
         memory = dpctl.memory.MemoryUSMDevice(PROBE_BYTES, queue=self._queue)
         self._queue.memcpy(memory, np.ones(PROBE_BYTES // 4, np.float32), PROBE_BYTES)
 
-        def run(entry: str, n: int) -> None:
-            self._queue.submit_async(program.get_sycl_kernel(entry), [memory, ctypes.c_int32(n)], [1], [1])
-            self._queue.wait()
+        def run(entry: str, n: int) -> float:
+            event = self._queue.submit_async(program.get_sycl_kernel(entry), [memory, ctypes.c_int32(n)], [1], [1])
+            event.wait()
+            return float(event.profiling_info_end - event.profiling_info_start)
 
         return fast_fma(run)
 

@@ -344,10 +344,7 @@ def _infer(data: Any) -> tuple[np.ndarray[Any, Any], DType]:
     if not arr.size and not _has_numpy(data):
         return arr, dtypes.get_default_dtype()
     _check_byte_order(arr)
-    if arr.dtype not in dtypes.FROM_NUMPY:
-        raise TypeError(f"can't convert np.ndarray of type {arr.dtype}. The only supported types are: "
-                        f"{', '.join(str(d.np) for d in dtypes.ALL)}.")
-    return arr, dtypes.FROM_NUMPY[arr.dtype]
+    return arr, dtypes.of_numpy(arr.dtype)
 
 
 def _check_byte_order(arr: np.ndarray[Any, Any]) -> None:
@@ -405,7 +402,7 @@ def _leaves(data: Any) -> list[Any]:
 def _common(leaves: Sequence[Any]) -> DType:
     """The dtype of a sequence that holds tensors: what those of its elements promote to."""
     found = [x.dtype if isinstance(x, Tensor | np.generic) else dtypes.of_python(x) for x in leaves if isinstance(x, Tensor | np.generic | int | float | complex)]
-    return dtypes.promote([dtypes.FROM_NUMPY[d] if isinstance(d, np.dtype) else d for d in found], [], [])
+    return dtypes.promote([dtypes.of_numpy(d) if isinstance(d, np.dtype) else d for d in found], [], [])
 
 
 def _unwrap(data: Any, target: DType) -> Any:
@@ -445,9 +442,7 @@ def from_numpy(ndarray: np.ndarray[Any, Any]) -> Tensor:
     if not isinstance(ndarray, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
     _check_byte_order(ndarray)
-    d = dtypes.FROM_NUMPY.get(ndarray.dtype)
-    if d is None:
-        raise TypeError(f"can't convert np.ndarray of type {ndarray.dtype}. The only supported types are: {', '.join(str(x.np) for x in dtypes.ALL)}.")
+    d = dtypes.of_numpy(ndarray.dtype)
     if any(s < 0 for s in ndarray.strides):
         raise ValueError("At least one stride in the given numpy array is negative, and tensors with negative strides are not currently supported. "
                          "(You can probably work around this by making a copy of your array  with array.copy().)")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from tensorx.dtypes import FLOAT
 from tensorx.errors import DTypeError
+from tensorx.limits import finfo
 from tensorx.ops import expr as E
 from tensorx.ops.arithmetic import POINTS, clamp, given, maximum, minimum
 from tensorx.ops.complexes import view_as_complex, view_as_real
@@ -83,7 +83,7 @@ def nan_to_num(x: Tensor, nan: float | None, posinf: float | None, neginf: float
         return view_as_complex(nan_to_num(view_as_real(x), nan, posinf, neginf))  # type: ignore[no-any-return]
     if not x.dtype.is_floating_point:
         return x.clone()
-    top = float(ml_dtypes.finfo(x.dtype.np).max)
+    top = float(finfo(x.dtype).max)
     y = x.masked_fill(x.isnan(), nan or 0.0)
     y = y.masked_fill(x == math.inf, top if posinf is None else posinf)
     return y.masked_fill(x == -math.inf, -top if neginf is None else neginf)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from tensorx import dtypes
 from tensorx.dtypes import dtype as DType
 from tensorx.errors import ShapeError
+from tensorx.limits import iinfo
 from tensorx.ops.families import WRITING, composite
 from tensorx.ops.indexing import _ref_at, _scatter, gather, index_put, putting, scatter_add, scatter_value
 from tensorx.tensor import Tensor, normalize_dim
@@ -89,7 +89,7 @@ def _limit(d: DType, high: bool) -> Any:
     if d.kind == dtypes.FLOAT:
         return float("inf") if high else -float("inf")
     if d.kind == dtypes.INT:
-        return int(ml_dtypes.iinfo(d.np).max if high else ml_dtypes.iinfo(d.np).min)
+        return iinfo(d).max if high else iinfo(d).min
     return high
 
 

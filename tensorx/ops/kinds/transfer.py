@@ -40,7 +40,7 @@ class Staged:
         hosted = [a._host() if isinstance(a, Tensor) else a for a in args]
         with locks.blas:
             result = op.body(*hosted)
-        results = tuple(from_host(r, dtypes.FROM_NUMPY[r.dtype], device) for r in (result if isinstance(result, tuple) else (result,)))
+        results = tuple(from_host(r, dtypes.of_numpy(r.dtype), device) for r in (result if isinstance(result, tuple) else (result,)))
         if out is not None:
             from tensorx.ops.bind import copy_results
             return copy_results(op, results if len(results) > 1 else results[0], out)

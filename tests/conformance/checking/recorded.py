@@ -33,7 +33,7 @@ def encode(value: Any) -> Any:
         flat = np.ascontiguousarray(value).reshape(-1)
         flat = flat.view(np.float64) if flat.dtype.kind == "c" else flat
         numbers = [float(f"{x:.14g}") if flat.dtype.kind == "f" else x for x in flat.tolist()]
-        return {"array": dtypes.FROM_NUMPY[value.dtype].code, "shape": list(value.shape), "values": numbers}
+        return {"array": dtypes.of_numpy(value.dtype).code, "shape": list(value.shape), "values": numbers}
     if isinstance(value, dtypes.dtype):
         return {"dtype": value.code}
     if isinstance(value, tuple):
