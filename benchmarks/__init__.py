@@ -1,1 +1,1 @@
-"""Speed and memory, measured beside NumPy and torch in one process: ``python -m benchmarks [NAME ...]``."""
+"""The same work under tensorx and its peers, side by side. ``python -m benchmarks --help``."""

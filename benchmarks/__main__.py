@@ -1,30 +1,48 @@
-"""``python -m benchmarks``: all; ``python -m benchmarks small_ops --device opencl:pocl``: one, on one device."""
+"""The same work under tensorx and its peers, in turns, in one process.
+
+    python -m benchmarks                                  everything, on the cpu, beside every peer that is installed
+    python -m benchmarks --device cpu --device opencl:intel --peers torch --only matmul,softmax --json out.json
+
+Medians of rounds in both orders, warm. Percentages are of this machine's peak (triad, FMA), measured in the same run.
+"""
 
 from __future__ import annotations
 
 import argparse
-import importlib
+import json
 from pathlib import Path
 
-from benchmarks import harness
-
-NOT_BENCHMARKS = ("__init__", "__main__", "harness")
-
-
-def names() -> list[str]:
-    return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in NOT_BENCHMARKS)
+from benchmarks import cold, memory, peak, peers, table, timing
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("name", nargs="*", choices=[[], *names()], help="which to run (default: all)")
-    parser.add_argument("--device", action="append", help="device string, may be repeated")
-    arguments = parser.parse_args()
-    print(harness.machine())
-    for name in arguments.name or names():
-        module = importlib.import_module(f"benchmarks.{name}")
-        print(f"\n{name}: {module.__doc__.splitlines()[0]}")
-        module.main(arguments.device or list(module.DEVICES))
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--device", action="append", help="a device of tensorx; may be repeated (default: cpu)")
+    parser.add_argument("--peers", help="comma-separated: torch, tinygrad, jax, numpy (default: those installed)")
+    parser.add_argument("--only", help="comma-separated pieces of family or work names; also: cold, memory")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--json", type=Path, help="write all figures to this file")
+    parser.add_argument("--plot", type=Path, help="draw the ratios into this file (needs matplotlib)")
+    a = parser.parse_args()
+    devices, only = a.device or ["cpu"], a.only.split(",") if a.only else []
+    names = peers.installed(None if a.peers is None else [n for n in a.peers.split(",") if n])
+    limits = peak.measure()
+    print(f"{timing.machine()}\n{limits}\n")
+    rows = table.run(
+        [peers.make("tensorx", d) for d in devices] + [peers.make(n) for n in names], only, limits, a.rounds
+    )
+    if rows:
+        table.summarise(rows, devices, names)
+    extra = {m.__name__.rpartition(".")[2]: m for m in (cold, memory)}
+    more = {name: module.main(devices, names) for name, module in extra.items() if not only or name in only}
+    if a.json:
+        a.json.write_text(
+            json.dumps({"machine": timing.machine(), "peak": limits._asdict(), "works": rows, **more}, indent=1)
+        )
+    if a.plot:
+        table.plot(rows, devices, names, a.plot)
 
 
 if __name__ == "__main__":

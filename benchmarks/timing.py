@@ -1,4 +1,4 @@
-"""Fair timing on a machine that others use too: candidates take turns, and medians are compared.
+"""Fair timing on a machine that others use too: candidates take turns, in both orders, and medians are compared.
 
 A slow spell of the machine then hits all candidates alike. The minimum is shown beside the median; far apart, they say
 that the machine was busy.
@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-#: Runs its work ``n`` times; a loop inside keeps the cost of the call out of the figure.
+#: Runs its work ``n`` times and waits for the last; a loop inside keeps the cost of the call out of the figure.
 Loop = Callable[[int], None]
 
 
@@ -39,42 +39,26 @@ def calibrate(loop: Loop, slice_s: float) -> int:
         n *= 2 if spent <= 0 else max(2, min(10, int(slice_s / spent)))
 
 
-def interleave(
-    cases: Mapping[str, Loop],
-    rounds: int = 15,
-    slice_s: float = 0.02,
-    clock: Callable[[], float] = time.perf_counter,
-) -> dict[str, Timing]:
-    """Time the cases in turns, ``rounds`` times each, in slices of about ``slice_s`` seconds."""
+def interleave(cases: Mapping[str, Loop], rounds: int = 9, slice_s: float = 0.03) -> dict[str, Timing]:
+    """Time the cases in turns, ``rounds`` times each, in slices of about ``slice_s`` seconds; every other round runs
+    backwards.
+    """
     counts = {name: calibrate(loop, slice_s) for name, loop in cases.items()}
     samples: dict[str, list[float]] = {name: [] for name in cases}
     gc.collect()
     enabled = gc.isenabled()
     gc.disable()
     try:
-        for _ in range(rounds):
-            for name, loop in cases.items():
-                start = clock()
-                loop(counts[name])
-                samples[name].append((clock() - start) / counts[name])
+        for turn in range(rounds):
+            for name in sorted(cases, key=list(cases).index, reverse=turn % 2 == 1):
+                start = time.perf_counter()
+                cases[name](counts[name])
+                samples[name].append((time.perf_counter() - start) / counts[name])
+            gc.collect(0)
     finally:
         if enabled:
             gc.enable()
     return {name: Timing(statistics.median(times), min(times)) for name, times in samples.items()}
-
-
-def report(timings: Mapping[str, Timing], baseline: str | None = None, nbytes: int = 0, flops: float = 0) -> None:
-    """A line for each case: microseconds, and if asked the ratio to ``baseline``, GB/s and GFLOP/s."""
-    width = max(map(len, timings))
-    for name, timing in timings.items():
-        line = f"  {name:{width}}  {timing.median * 1e6:10.2f} us  (best {timing.best * 1e6:.2f})"
-        if baseline in timings:
-            line += f"  {timing.median / timings[baseline].median:6.2f} x {baseline}"
-        if nbytes:
-            line += f"  {nbytes / timing.median / 1e9:6.1f} GB/s"
-        if flops:
-            line += f"  {flops / timing.median / 1e9:6.1f} GFLOP/s"
-        print(line)
 
 
 def machine() -> str:

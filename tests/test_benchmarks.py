@@ -1,0 +1,43 @@
+"""The benchmarks run: their figures are for people, on quiet machines."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from benchmarks import peers, table
+from benchmarks.__main__ import main
+from benchmarks.works import all_works
+
+
+def test_a_run(device, tmp_path, monkeypatch, capsys):
+    out = tmp_path / "out.json"
+    words = ["--device", str(device), "--peers", "", "--only", "y + 1,sort(-1) of", "--rounds", "1", "--json", str(out)]
+    monkeypatch.setattr("sys.argv", ["benchmarks", *words])
+    main()
+    works = json.loads(out.read_text())["works"]
+    assert len(works) == 4
+    assert all(0 < row["seconds"][str(device)] < 10 for row in works)
+    assert "of the peak" in capsys.readouterr().out
+
+
+def test_works_have_names_of_their_own():
+    names = [(w.family, w.name) for w in all_works()]
+    assert len(set(names)) == len(names) > 90
+
+
+def test_a_summary(capsys):
+    rows = [
+        {"family": "f", "work": "a", "seconds": {"cpu": 1.0, "torch": 2.0}},
+        {"family": "f", "work": "b", "seconds": {"cpu": 1.0, "torch": 0.5}},
+        {"family": "g", "work": "c", "seconds": {"cpu": 1.0}},
+    ]
+    assert table.ratios(rows, "cpu", "torch") == {"f": {"a": 2.0, "b": 0.5}}
+    table.summarise(rows, ["cpu"], ["torch"])
+    assert "lowest 0.50 (b)" in capsys.readouterr().out
+
+
+def test_an_unknown_peer():
+    with pytest.raises(SystemExit, match="must be among torch"):
+        peers.installed(["abacus"])
