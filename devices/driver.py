@@ -27,6 +27,11 @@ class DriverDevice(Device):
     def close(self) -> None:
         """Finish the work, at the end of the process."""
 
+    def keep_opened(self) -> None:
+        """Let none of the driver's objects be destroyed in this process any more."""
+        for thing in self.opened():
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
+
 
 class DriverBackend(Backend):
     """Finds devices on first use, through the Python ``package`` that ``install`` brings."""
@@ -69,8 +74,7 @@ class DriverBackend(Backend):
         self._lock = threading.Lock()
         for device in self._found or ():
             device.gate.forked = True
-            for thing in device.opened():
-                ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
+            device.keep_opened()
 
     def _close(self) -> None:
         """Before the interpreter takes things apart in any order: finish the work and let no block go back to a pool

@@ -19,7 +19,7 @@ class Gate:
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self.forked = False  # the parent had enumerated the platforms: a driver's threads do not exist in the child
-        self._inside: set[int] = set()
+        self._inside: dict[int, int] = {}  # thread -> how often: a finalizer may enter in the midst of an entry
         self._closer: int | None = None
 
     def check(self) -> None:
@@ -28,19 +28,24 @@ class Gate:
 
     def __enter__(self) -> None:
         me = threading.get_ident()
-        self._inside.add(me)  # before looking, so that close() sees this thread or this thread sees close()
+        # Before looking, so that close() sees this thread or this thread sees close().
+        self._inside[me] = self._inside.get(me, 0) + 1
         if self.forked or self._closer not in (None, me):
-            self._inside.discard(me)
+            self.__exit__()
             self.check()
             raise SystemExit  # in a thread: ends it without a word
 
     def __exit__(self, *exc: object) -> None:
-        self._inside.discard(threading.get_ident())
+        me = threading.get_ident()
+        if self._inside[me] > 1:
+            self._inside[me] -= 1
+        else:
+            del self._inside[me]
 
     def close(self) -> None:
         """Keep other threads out; wait up to ten seconds for those inside."""
         self._closer = threading.get_ident()
         for _ in range(10_000):
-            if not self._inside - {self._closer}:
+            if not self._inside.keys() - {self._closer}:
                 break
             time.sleep(0.001)

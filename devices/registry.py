@@ -9,7 +9,6 @@ indices do not shift when others are hidden.
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import os
 import threading
 from typing import Any, Self, cast
@@ -21,13 +20,10 @@ from tensorx.errors import BackendUnavailable, DeviceError
 BACKENDS = {
     "cpu": "tensorx.devices.cpu",
     "opencl": "tensorx.devices.opencl",
+    "cuda": "tensorx.devices.cuda",
     "sycl": "tensorx.devices.sycl",
     "null": "tensorx.devices.null",
     "meta": "tensorx.devices.meta",
-}
-#: Known names without a backend in this version, and what to use meanwhile.
-PLANNED = {
-    "cuda": "NVIDIA cards work through OpenCL: {opencl}use device 'opencl:nvidia'",
 }
 #: Where "auto" looks for a real GPU, best first.
 AUTO_ORDER = ("cuda", "sycl", "opencl")
@@ -49,12 +45,6 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
-
-
-def meanwhile(kind: str) -> str:
-    """What to use instead of a kind that is PLANNED; what is installed already is not advised."""
-    lacking = importlib.util.find_spec("pyopencl") is None
-    return PLANNED[kind].format(opencl="pip install 'tensorx-gpu[opencl]' and " if lacking else "")
 
 
 class device:
@@ -149,15 +139,9 @@ def _parse(spec: Any, index: int | None) -> device:
         tail = str(index)
     if kind == "auto" and not colon and index is None:
         return auto()
-    if kind in PLANNED:
-        raise BackendUnavailable(
-            f"device: {spec!r} must name a backend of this version; {kind} is not in this version. "
-            f"Hint: {meanwhile(kind)}."
-        )
     if kind not in BACKENDS:
         raise DeviceError(
-            f"device: argument 'type' must start with one of {', '.join([*BACKENDS, *PLANNED])} or be 'auto'; "
-            f"got {spec!r}"
+            f"device: argument 'type' must start with one of {', '.join(BACKENDS)} or be 'auto'; got {spec!r}"
         )
     if not colon and index is None:
         return _intern(kind, None)
@@ -192,8 +176,6 @@ def backend(kind: str) -> Backend:
     """The backend of a kind, imported on first use."""
     found = _backends.get(kind)
     if found is None:
-        if kind in PLANNED:
-            raise BackendUnavailable(f"device: {kind} is not in this version. Hint: {meanwhile(kind)}.")
         found = _backends[kind] = importlib.import_module(BACKENDS[kind]).BACKEND
     return found
 
@@ -211,7 +193,7 @@ def visible(dev: Device) -> bool:
         return True
     for word in filter(None, (w.strip() for w in text.split(","))):
         kind, colon, tail = word.partition(":")
-        if kind not in BACKENDS and kind not in PLANNED:
+        if kind not in BACKENDS:
             raise DeviceError(f"TENSORX_VISIBLE_DEVICES: each word must be a device string; got {word!r}")
         if kind != dev.kind:
             continue
@@ -280,7 +262,7 @@ def auto() -> device:
     same CPU).
     """
     for kind in AUTO_ORDER:
-        if kind not in BACKENDS or backend(kind).available():
+        if backend(kind).available():
             continue
         for dev in backend(kind).devices():
             if not dev.capabilities.cpu_like and visible(dev):

@@ -41,6 +41,11 @@ void tx_check(int *y, const int *x, long long n) {
   if (i < n) y[i] = x[i] * x[i] + (int)i;
 }
 """,
+    "cuda": """extern "C" __global__ void tx_check(int *y, const int *x, long long n) {
+  long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i] * x[i] + (int)i;
+}
+""",
 }
 
 
@@ -99,10 +104,7 @@ def describe(dev: Device) -> str:
 def lines() -> list[str]:
     """The report, a line or two a device."""
     out = []
-    for kind in [*registry.BACKENDS, *registry.PLANNED]:
-        if kind in registry.PLANNED:
-            out.append(f"none  {kind}: not in this version. {registry.meanwhile(kind)}")
-            continue
+    for kind in registry.BACKENDS:
         back = registry.backend(kind)
         reason = back.available()
         if reason:

@@ -125,7 +125,7 @@ class autocast:
     ) -> None:
         if not isinstance(device_type, str):
             raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
-        if device_type not in registry.BACKENDS and device_type not in registry.PLANNED and device_type not in _ABSENT:
+        if device_type not in registry.BACKENDS and device_type not in _ABSENT:
             raise RuntimeError(
                 f"User specified an unsupported autocast device_type '{device_type}'. "
                 f"Hint: one of {', '.join(registry.BACKENDS)}"

@@ -57,6 +57,12 @@ void add(float *y, int64_t yo, const float *x, int64_t xo, float s, int64_t n) {
   if (i < n) y[yo + i] = x[xo + i] + s;
 }
 """,
+    "cuda": """extern "C" __global__ void
+add(float *y, long long yo, const float *x, long long xo, float s, long long n) {
+  long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[yo + i] = x[xo + i] + s;
+}
+""",
 }
 
 

@@ -26,17 +26,17 @@ for op in (tx.tanh, tx.sort, lambda t: t.cumsum(0), lambda t: t[tx.arange(0, 300
 NO_OPENCL = """
 class Block:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in ("pyopencl", "pocl", "dpctl"):
+        if name.split(".")[0] in ("pyopencl", "pocl", "dpctl", "pycuda"):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 sys.meta_path.insert(0, Block())
 import importlib.util
 found = importlib.util.find_spec
-importlib.util.find_spec = lambda name, package=None: None if name.split(".")[0] in ("pyopencl", "dpctl") else found(name, package)
+importlib.util.find_spec = lambda name, package=None: None if name.split(".")[0] in ("pyopencl", "dpctl", "pycuda") else found(name, package)
 """
 MESSAGES = """
 from tensorx.errors import BackendUnavailable
 for name, words in {"opencl": ["pip install 'tensorx-gpu[opencl]'"], "opencl:0": ["pip install 'tensorx-gpu[opencl]'"],
-                    "opencl:pocl": ["pip install"], "cuda": ["not in this version", "pip install"], "sycl:0": ["pip install 'tensorx-gpu[sycl]'"]}.items():
+                    "opencl:pocl": ["pip install"], "cuda": ["pip install 'tensorx-gpu[cuda]'"], "sycl:0": ["pip install 'tensorx-gpu[sycl]'"]}.items():
     try:
         tx.ones(2, device=name)
     except BackendUnavailable as error:
