@@ -2,7 +2,8 @@
 
 Facts about PyCUDA 2026.1 that shape it (its src/cpp/cuda.hpp and mempool.hpp): it destroys an object well only where
 the object's context is current, elsewhere it warns, leaks, or ends the process from a destructor; a thread that ends
-with a context pushed ends the process; a launch takes its arguments as one packed buffer.
+with a context pushed ends the process; a primary context's destructor takes it for one of another kind (cuCtxDetach),
+only its ``detach`` does not; a launch takes its arguments as one packed buffer.
 """
 
 from __future__ import annotations
@@ -72,6 +73,7 @@ class Context:
     """
 
     def __init__(self, name: str, device: Any) -> None:
+        GATE.check()
         self.name, self.lost = name, ""
         self._context = device.retain_primary_context()
         self._push, self._pop = self._context.push, drv.Context.pop

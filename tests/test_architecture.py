@@ -25,7 +25,7 @@ MAX_LINES = 500
 
 # Modules that must not be loaded by `import tensorx`: drivers and whatever is needed by some programs only.
 LAZY = (
-    *("mako", "scipy", "ml_dtypes", "pyopencl", "tqdm", "matplotlib", "ziglang", "multiprocessing.pool"),
+    *("mako", "scipy", "ml_dtypes", "pyopencl", "pycuda", "tqdm", "matplotlib", "ziglang", "multiprocessing.pool"),
     "tensorx.devices.opencl",
 )
 IMPORT_BUDGET = 4.0

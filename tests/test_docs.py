@@ -15,7 +15,7 @@ import tensorx
 ROOT = Path(__file__).resolve().parent.parent
 # Their ``python`` blocks are programs; a fragment's block is called ``py``.
 PROGRAMS = ("README.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md")))
-OPTIONAL = ("pyopencl", "dpctl")
+OPTIONAL = ("pyopencl", "dpctl", "pycuda")
 
 
 def module_names() -> list[str]:

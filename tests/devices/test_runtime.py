@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from device_programs import Grid, Source, add_kernel, add_source, download, grid, upload
 
+from tensorx.devices.driver import DriverDevice
 from tensorx.errors import CompileError, OutOfMemory
 
 MB = 1 << 20
@@ -132,6 +133,8 @@ def small(dev):
         again._pool.limit, again._pool.largest = 16 * MB, 8 * MB
     yield again
     again.empty_cache()
+    if isinstance(again, DriverDevice):
+        again.close()
 
 
 def test_one_buffer_too_large(small):
