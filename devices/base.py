@@ -170,7 +170,7 @@ class Backend(abc.ABC):
         """All devices, in a stable order; the same objects at every call."""
 
     def match(self, alias: str) -> int | None:
-        """The index of the first device that ``alias`` names, or None."""
+        """The index of the first device that ``alias`` names, or None. ``alias@version`` narrows it to one driver."""
         return None
 
 

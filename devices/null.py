@@ -108,7 +108,7 @@ class NullBackend(Backend):
         return [Null(index, dialect) for index, dialect in enumerate(DIALECTS)]
 
     def match(self, alias: str) -> int | None:
-        return DIALECTS.index(alias)
+        return DIALECTS.index(alias) if alias in DIALECTS else None
 
 
 BACKEND = NullBackend()

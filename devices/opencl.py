@@ -60,9 +60,12 @@ class OpenCLBackend(DriverBackend):
     aliases = tuple(_ALIASES)
 
     def match(self, alias: str) -> int | None:
-        """The first device whose platform has the alias in its name; else the first GPU that has it in its own."""
+        """The first device whose platform has the alias in its name; else the first GPU that has it in its own.
+        ``pocl@3.1``: of those whose driver's version starts so.
+        """
+        alias, _, version = alias.partition("@")
         word = _ALIASES.get(alias, alias).lower()
-        found = self._enumerate()
+        found = [d for d in self._enumerate() if d.driver_version.startswith(version)]
         of_platform = [d.index for d in found if word in d.platform.lower()]
         of_gpu = [d.index for d in found if not d.cpu_like and word in d.vendor_and_name.lower()]
         return next(iter(of_platform + of_gpu), None)

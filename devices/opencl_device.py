@@ -41,9 +41,8 @@ class OpenCL(DriverDevice):
     def __init__(self, index: int, device: Any) -> None:
         self.index, self._device = index, device
         self.name = device.name.strip()
-        self.driver = (
-            f"{device.platform.name.strip()}, {device.version.strip()}, driver {device.driver_version.strip()}"
-        )
+        self.driver_version = device.driver_version.strip()
+        self.driver = f"{device.platform.name.strip()}, {device.version.strip()}, driver {self.driver_version}"
         self.platform = device.platform.name
         self.vendor_and_name = f"{device.vendor} {device.name}"
         self.cpu_like = bool(device.type & cl.device_type.CPU)

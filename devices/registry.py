@@ -1,9 +1,9 @@
 """Device strings, and the backends behind them (imported on first use).
 
-Strings: ``cpu``, ``opencl``, ``opencl:0``, ``opencl:pocl`` (also intel, amd, nvidia, rusticl: resolved to an index
-when parsed), ``meta``, ``null``, ``auto`` (a real GPU if there is one, else cpu). ``TENSORX_DEVICE`` names the
-default device, ``TENSORX_VISIBLE_DEVICES`` (such as ``opencl:1,opencl:pocl``) hides all other non-cpu devices;
-indices do not shift when others are hidden.
+Strings: ``cpu``, ``opencl``, ``opencl:0``, ``opencl:pocl`` (also intel, amd, nvidia, rusticl, and ``pocl@3.1`` for a
+driver whose version starts so: resolved to an index when parsed), ``meta``, ``null``, ``auto`` (a real GPU if there
+is one, else cpu). ``TENSORX_DEVICE`` names the default device, ``TENSORX_VISIBLE_DEVICES`` (such as
+``opencl:1,opencl:pocl``) hides all other non-cpu devices; indices do not shift when others are hidden.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def _checked(kind: str, index: int) -> device:
 
 def _resolve_alias(kind: str, alias: str, spec: str) -> int:
     back = backend(kind)
-    if alias not in back.aliases:
+    if alias.partition("@")[0] not in back.aliases:
         names = f", or one of {', '.join(back.aliases)}" if back.aliases else ""
         raise DeviceError(f"device: what follows the colon must be an index{names}; got {spec!r}")
     _require(back)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -105,6 +106,25 @@ def test_visible_devices(monkeypatch):
     monkeypatch.setenv("TENSORX_VISIBLE_DEVICES", "gpu")
     with pytest.raises(DeviceError, match="TENSORX_VISIBLE_DEVICES"):
         registry.visible(Fake())
+
+
+def test_one_platform_twice_is_told_apart_by_version():
+    from tensorx.devices.opencl import OpenCLBackend
+
+    backend = OpenCLBackend()
+    versions = ("3.0-rc2", "3.1+debian", "22.3.6")
+    names = ("Portable Computing Language", "Portable Computing Language", "rusticl")
+    backend._found = [
+        SimpleNamespace(index=i, platform=name, driver_version=version, cpu_like=True)
+        for i, (name, version) in enumerate(zip(names, versions))
+    ]
+    words = ("pocl", "pocl@3.0", "pocl@3.1", "pocl@4", "rusticl", "rusticl@22", "rusticl@3.1")
+    assert [backend.match(word) for word in words] == [0, 0, 1, None, 2, 2, None]
+
+
+def test_a_version_that_is_not_there():
+    with pytest.raises(BackendUnavailable, match=r"'null:c@2' must match an installed platform or device"):
+        Device("null:c@2")
 
 
 def test_meta_has_no_data():
