@@ -10,6 +10,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, Protocol
 
@@ -62,6 +63,23 @@ class Event(Protocol):
     def elapsed(self, end: Any) -> float:
         """Milliseconds from this event to ``end``."""
         ...
+
+
+class PastEvent:
+    """An event of a device that had nothing left to do: the host's time."""
+
+    __slots__ = ("time",)
+    done = True
+
+    def __init__(self) -> None:
+        self.time = time.perf_counter()
+
+    def wait(self) -> None:
+        """Nothing to wait for."""
+
+    def elapsed(self, end: PastEvent) -> float:
+        """Milliseconds from this event to ``end``."""
+        return (end.time - self.time) * 1e3
 
 
 class Device(abc.ABC):

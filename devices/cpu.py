@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
-import time
 import warnings
 import weakref
 from collections.abc import Sequence
@@ -19,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from tensorx.devices import cpu_blas, cpu_compiler
-from tensorx.devices.base import Backend, Device, Grid, Kernel, Source, alloc_with_retry, code_traits
+from tensorx.devices.base import Backend, Device, Grid, Kernel, PastEvent, Source, alloc_with_retry, code_traits
 from tensorx.devices.pool import Buffer, Pool, adopt
 from tensorx.errors import CompileError
 from tensorx.kernels.capabilities import Capabilities
@@ -101,23 +100,6 @@ def _total_memory() -> int:
     return total
 
 
-class CpuEvent:
-    """Every call has finished when it returns: an event is a time."""
-
-    __slots__ = ("time",)
-    done = True
-
-    def __init__(self) -> None:
-        self.time = time.perf_counter()
-
-    def wait(self) -> None:
-        """Nothing to wait for."""
-
-    def elapsed(self, end: CpuEvent) -> float:
-        """Milliseconds from this event to ``end``."""
-        return (end.time - self.time) * 1e3
-
-
 class Cpu(Device):
     """The host's processor."""
 
@@ -192,8 +174,8 @@ class Cpu(Device):
     def synchronize(self) -> None:
         """Every call has finished when it returns."""
 
-    def event(self) -> CpuEvent:
-        return CpuEvent()
+    def event(self) -> PastEvent:
+        return PastEvent()
 
     def memory_stats(self) -> dict[str, int]:
         return self._pool.stats()

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from pyopencl.tools import ImmediateAllocator, MemoryPool
 from tensorx.devices.base import (
     Buffer,
     Grid,
+    PastEvent,
     Source,
     alloc_with_retry,
     code_traits,
@@ -49,6 +51,7 @@ class OpenCL(DriverDevice):
         # Correctly rounded where the device can: the same quotients on every device that can.
         single = int(device.single_fp_config)
         self._correct_sqrt = bool(single & int(cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT))
+        self._event_times = device.profiling_timer_resolution > 0  # else every kernel takes 1 ns
         self._options = f"{_QUIET} {_CORRECT_DIVIDE_SQRT}".encode() if self._correct_sqrt else _QUIET.encode()
         # The pool rounds sizes up by less than an eighth; a buffer so large that the device would refuse that is not
         # pooled.
@@ -92,6 +95,7 @@ class OpenCL(DriverDevice):
             simd_width=max(d.native_vector_width_float, 1),
             fast_fma=not self.cpu_like or self._fast_fma(),
             correct_sqrt=self._correct_sqrt,
+            event_times=self._event_times,
         ).masked()
 
     def _fast_fma(self) -> bool:
@@ -101,8 +105,11 @@ class OpenCL(DriverDevice):
         def run(entry: str, n: int) -> float:
             kernel = cl.Kernel(program, entry)
             kernel.set_args(memory, np.int32(n))
+            start = time.perf_counter_ns()
             event = cl.enqueue_nd_range_kernel(self._queue, kernel, (1,), (1,))
             event.wait()
+            if not self._event_times:
+                return time.perf_counter_ns() - start
             return float(event.profile.end - event.profile.start)
 
         return fast_fma(run)
@@ -217,8 +224,11 @@ class OpenCL(DriverDevice):
         with GATE:
             self._queue.finish()
 
-    def event(self) -> OpenCLEvent:
+    def event(self) -> OpenCLEvent | PastEvent:
         GATE.check()
+        if not self.capabilities.event_times:
+            self.synchronize()
+            return PastEvent()
         return OpenCLEvent(cl.enqueue_marker(self._queue))
 
     def memory_stats(self) -> dict[str, int]:

@@ -26,6 +26,7 @@ _FLAGS = {
     "no_int64_atomics": "int64_atomics",
     "no_float_atomics": "float_atomics",
     "no_fast_fma": "fast_fma",
+    "no_event_times": "event_times",
 }
 _LIMITS = ("max_workgroup", "local_mem", "max_alloc", "total_mem")
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -59,6 +60,7 @@ class Capabilities:
     simd_width: int = 1  # f32 lanes
     fast_fma: bool = False  # fma() is one instruction, not a call
     correct_sqrt: bool = False  # f32 sqrt and division are correctly rounded
+    event_times: bool = True  # events tell when the device reached them
 
     def supports(self, code: str) -> bool:
         """Whether memory of the device can hold elements of storage ``code``. Raises ValueError for an unknown code."""
