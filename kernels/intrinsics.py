@@ -133,7 +133,7 @@ def _function(dialect: str, result: str, name: str, arguments: str, body: str) -
 def _regular(dialect: str) -> list[tuple[str, str]]:
     out = []
     for code in CODES:
-        out.append(_function(dialect, code, f"tx_where_{code}", f"b8 c, {code} a, {code} b", "return c ? a : b;"))
+        out.append(_function(dialect, code, f"tx_where_{code}", f"b8 c, {code} a, {code} b", _where_body(code)))
         for target in CODES:
             out.append(_function(dialect, target, f"tx_cast_{code}_{target}", f"{code} x", _cast_body(code, target)))
     for real, whole in (("f32", "u32"), ("f32", "i32"), ("f64", "u64"), ("f64", "i64")):
@@ -148,6 +148,15 @@ def _regular(dialect: str) -> list[tuple[str, str]]:
         for code in FLOATS:
             out.append(_function(dialect, code, f"tx_series_{name}_{code}", f"{code} x", _clenshaw(code, series)))
     return out
+
+
+def _where_body(code: str) -> str:
+    """C widens narrow integers to int before it chooses. Where the sign is what is widened, LLVM 15's code generator
+    crashes for processors with AVX-512 (rusticl's vectors of eight i8): unsigned, the bits are the same.
+    """
+    if code not in ("i8", "i16"):
+        return "return c ? a : b;"
+    return f"return ({code})(c ? (u{code[1:]})a : (u{code[1:]})b);"
 
 
 def _clenshaw(code: str, series: tuple[float, ...]) -> str:

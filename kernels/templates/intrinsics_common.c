@@ -84,9 +84,9 @@ $T tx_pow_$T($T a, $T n) {
 }
 
 //@ c opencl cuda | b8 u8 u16 u32 u64 i8 i16 i32 i64
-$T tx_max_$T($T a, $T b) { return a > b ? a : b; }
+$T tx_max_$T($T a, $T b) { return tx_where_$T(a > b, a, b); }
 
-$T tx_min_$T($T a, $T b) { return a < b ? a : b; }
+$T tx_min_$T($T a, $T b) { return tx_where_$T(a < b, a, b); }
 
 //@ c opencl cuda | u8 u16 u32 u64 i8 i16 i32 i64
 $T tx_ipow_$T($T a, $T n) { return tx_pow_$T(a, n); }

@@ -200,3 +200,18 @@ def test_composite_is_recorded_by_what_it_calls(device, need):
     assert x.grad.tolist() == [[4.0, 8.0], [12.0, 16.0]]
     need("f64")
     both_checks(lambda t: t.norm(p=3, dim=0), doubles([[1.0, -2.0], [3.0, 0.5]], device))
+
+
+# a choice among narrow integers (LLVM 15 crashed on the sign-extended one on AVX-512: rusticl)
+
+
+@pytest.mark.parametrize("name", ["int8", "uint8", "int16"])
+def test_narrow_integers_are_chosen(name, device):
+    dtype = getattr(tensorx, name)
+    numbers = np.arange(-20, 21).astype(name)
+    x = tensorx.tensor(numbers.tolist(), dtype=dtype, device=device)
+    low, high = np.array([2, 9]).astype(name)
+    assert x.relu().tolist() == np.maximum(numbers, 0).tolist()
+    assert x.clamp(2, 9).tolist() == np.clip(numbers, low, high).tolist()
+    assert tensorx.where(x > 3, x, 7).tolist() == np.where(numbers > 3, numbers, 7).tolist()
+    assert (x.max().item(), x.min().item()) == (numbers.max(), numbers.min())
