@@ -11,7 +11,7 @@ import pytest
 
 from tensorx.devices import registry
 from tensorx.devices.registry import device as Device  # the fixture of that name is a lane
-from tensorx.errors import DeviceError
+from tensorx.errors import BackendUnavailable, DeviceError
 
 
 @pytest.fixture(autouse=True)
