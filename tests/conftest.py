@@ -5,8 +5,10 @@ test that takes the ``device`` fixture runs once a lane. ``TENSORX_EXPECT=cpu,op
 lane a failure. The end of the output says what was really exercised.
 
 Lanes: ``cpu`` (generated C, also for small tensors), ``cpu-numpy`` (the NumPy interpreter alone, as with
-TENSORX_CC=none), any other device string. A skip of a test with ``device`` must derive from Capabilities (``need``),
-every other skip counts as a failure.
+TENSORX_CC=none), any other device string; what is marked ``oclgrind`` counts as a lane of that name. A skip of a test
+with ``device`` must derive from Capabilities (``need``), every other skip counts as a failure, and so do counts of
+conformance cases that differ between lanes otherwise (counts.py), and a test that renders a kernel which the lint
+refuses (sources.py).
 """
 
 from __future__ import annotations
@@ -16,18 +18,27 @@ import copy
 import dataclasses
 import functools
 import os
-from collections import Counter
+import sys
+from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))  # helpers beside this file, under every import mode
+
+import counts
+import oclgrind
+import sources
+
 # The default device is the tests' business, not the shell's.
 os.environ.pop("TENSORX_DEVICE", None)
+#: Where to add what ran; not for the runs of pytest that tests start.
+_report = os.environ.pop("TENSORX_REPORT", "")
 
 DEFAULT_LANES = ("cpu", "cpu-numpy", "opencl:pocl", "opencl:intel")
 CAPABILITY_SKIP = "capability: "
 
 _drivers: dict[str, str] = {}
-_outcomes: dict[str, Counter[str]] = {}
+_exercised: dict[str, counts.Lane] = {}
 _lanes_key = pytest.StashKey[list[str]]()
 
 
@@ -40,6 +51,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="cpu, cpu-numpy, opencl:pocl, null ...: repeat or separate by commas; default: every lane that is present",
     )
     parser.addoption("--rows", default="", metavar="I/N", help="conformance: only the I-th of N parts of the table")
+    parser.addoption(
+        "--share", type=int, default=3, metavar="N", help="conformance: of several OpenCL lanes, all but one run 1/N"
+    )
     parser.addoption("--full", action="store_true", help="conformance: every dtype with every layout on every lane")
 
 
@@ -54,6 +68,8 @@ def why_absent(lane: str) -> str:
 
     if lane == "cpu-numpy":
         return ""
+    if lane == oclgrind.LANE:
+        return oclgrind.why_absent()
     try:
         runtime = registry.open(registry.device(lane))
     except (DeviceError, ImportError) as error:
@@ -69,6 +85,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if missing:
         raise pytest.UsageError("asked for, but not present on this machine:\n  " + "\n  ".join(missing))
     config.stash[_lanes_key] = list(dict.fromkeys(chosen)) or [lane for lane in DEFAULT_LANES if not absent[lane]]
+    patch = pytest.MonkeyPatch()
+    config.add_cleanup(patch.undo)
+    sources.watch(patch)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -145,7 +164,16 @@ def need(device):
     return check
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker(oclgrind.LANE):
+        if why := oclgrind.why_absent():
+            pytest.skip(CAPABILITY_SKIP + why)
+        _drivers[oclgrind.LANE] = oclgrind.version()
+
+
 def lane_of(item: pytest.Item) -> str | None:
+    if item.get_closest_marker(oclgrind.LANE):
+        return oclgrind.LANE
     callspec = getattr(item, "callspec", None)
     return callspec.params.get("device") if callspec else None
 
@@ -153,6 +181,9 @@ def lane_of(item: pytest.Item) -> str | None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
     report = yield
+    lint, cases = sources.take(), counts.take()
+    if lint:
+        report.outcome, report.longrepr = "failed", f"a kernel that was rendered here is refused by the lint:\n{lint}"
     lane = lane_of(item)
     if lane is None:
         return report
@@ -161,33 +192,46 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):
         if not reason.startswith(CAPABILITY_SKIP):
             report.outcome = "failed"
             report.longrepr = f"a skip on a lane must derive from Capabilities (fixture `need`); got: {reason}"
-    report.lane, report.driver = lane, _drivers.get(lane, "")  # travels with the report to pytest-xdist's controller
+    # These travel with the report to pytest-xdist's controller.
+    report.lane, report.driver, report.test = lane, _drivers.get(lane, ""), counted_as(item)
+    report.cases = (f"{counts.cover(item.config)} {cases[0]}", cases[1]) if cases and report.test else None
     return report
 
 
+def counted_as(item: pytest.Item) -> str:
+    """What to count a conformance test's cases under: its name and its row's."""
+    op = item.callspec.params.get("op") if hasattr(item, "callspec") else None
+    return f"{item.originalname}[{op.name}]" if op is not None else ""
+
+
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    lane = getattr(report, "lane", None)
-    if lane is not None and (report.when == "call" or report.outcome != "passed"):
-        _outcomes.setdefault(lane, Counter())[report.outcome] += 1
-        _drivers[lane] = report.driver or _drivers.get(lane, "")
+    name = getattr(report, "lane", None)
+    if name is not None and (report.when == "call" or report.outcome != "passed"):
+        lane = _exercised.setdefault(name, counts.Lane(name))
+        lane.add(report.outcome, report.test, report.cases)
+        lane.driver = report.driver or lane.driver
 
 
 def unexercised() -> list[str]:
     expected = words(os.environ.get("TENSORX_EXPECT", ""))
-    return [lane for lane in expected if not _outcomes.get(lane, Counter())["passed"]]
+    return [name for name in expected if name not in _exercised or not _exercised[name].tests.get("passed")]
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    is_worker = hasattr(session.config, "workerinput")  # of pytest-xdist: it sees a part of the tests
-    if exitstatus == 0 and not is_worker and unexercised():
+    if hasattr(session.config, "workerinput"):  # of pytest-xdist: it sees a part of the tests
+        return
+    if exitstatus == 0 and (unexercised() or counts.differences(_exercised.values())):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    if _report:
+        counts.save(Path(_report), _exercised.values())
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if _outcomes:
+    if _exercised:
         terminalreporter.section("backends exercised")
-    for lane, count in _outcomes.items():
-        figures = ", ".join(f"{number} {outcome}" for outcome, number in sorted(count.items()))
-        terminalreporter.write_line(f"{lane:14} {figures:32} {_drivers.get(lane, '')}")
-    for lane in unexercised():
-        terminalreporter.write_line(f"{lane:14} EXPECTED, but no test passed on it", red=True)
+    for line in counts.table(_exercised.values()):
+        terminalreporter.write_line(line)
+    for name in unexercised():
+        terminalreporter.write_line(f"{name:22} EXPECTED, but no test passed on it", red=True)
+    for line in counts.differences(_exercised.values())[:20]:
+        terminalreporter.write_line(line, red=True)

@@ -8,22 +8,25 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tensorx.devices import registry
+from tensorx.devices.base import Device
 from tensorx.kernels.spec import KernelSpec
 from tensorx.locks import Lock
 
 _lock = Lock()
-_kernels: dict[tuple[registry.device, KernelSpec], Any] = {}
+#: By the opened device, not by its name: its capabilities are frozen, and the kernels are rendered for these.
+_kernels: dict[tuple[Device, KernelSpec], Any] = {}
 _watchers: list[list[Any]] = []
 
 
 def kernel(device: registry.device, spec: KernelSpec) -> Any:
     """The loaded kernel of ``spec`` on ``device``; built once a process, and once a machine while the disk cache lives."""
-    found = _kernels.get((device, spec))
+    runtime = device.runtime or registry.open(device)
+    found = _kernels.get((runtime, spec))
     if found is None:
         with _lock.mutex:
-            if (device, spec) not in _kernels:
+            if (runtime, spec) not in _kernels:
                 program(device, [spec])
-            found = _kernels[device, spec]
+            found = _kernels[runtime, spec]
     return found
 
 
@@ -38,7 +41,7 @@ def program(device: registry.device, specs: Sequence[KernelSpec]) -> None:
     key = (source.text, runtime.fingerprint)
     loaded = cache.load(key, lambda: runtime.build(source), lambda blob: runtime.load(blob, source))
     for spec in specs:
-        _kernels[device, spec] = loaded[spec.entry]
+        _kernels[runtime, spec] = loaded[spec.entry]
 
 
 @contextlib.contextmanager

@@ -6,14 +6,17 @@ A toy row (a copy of no row in particular) carries most faults, so nothing here 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 
 import numpy as np
+import plants
 import pytest
 from checking import checks, gradients, layouts, randoms, recorded, refusals
 from checking.sampling import CPU, Case, numpy_cpu
 
 import tensorx
 from tensorx import dtypes
+from tensorx.kernels import generator
 from tensorx.ops import dispatch, layout, record
 from tensorx.ops import expr as E
 from tensorx.ops import schema as S
@@ -183,10 +186,31 @@ def test_wrong_strides(device, monkeypatch):
         checks.run(steps, device)
 
 
-def stepped():
+def stepped(**changes):
     with numpy_cpu():
         values = layouts.laid_out(np.arange(12, dtype=np.float32).reshape(3, 4), dtypes.float32, "contiguous", CPU)
-    return toy(), Case((values, values), {})
+    return toy(**changes), Case((values, values), {})
+
+
+def test_stores_off_by_one(device, monkeypatch):
+    """On compiled lanes: between the elements of ``out=`` lie words that a kernel must not touch."""
+    if not checks.compiled(device):
+        return
+    usual = generator.render
+
+    def planted(specs, caps):
+        source = usual(specs, caps)
+        stepped = any(o.access != "c" for spec in specs for o in spec.outputs)  # dense results have no room behind them
+        return dataclasses.replace(source, text=plants.stores_off_by_one(source.text)) if stepped else source
+
+    def steps(add):
+        op, case = stepped(body=lambda a, b: a * E.tanh(b) + add, ref=lambda a, b: a * np.tanh(b) + add)
+        return [checks._out_step(op, case, "stepped", "planted")]
+
+    checks.run(steps(0.25), device)
+    monkeypatch.setattr(generator, "render", planted)
+    with pytest.raises(AssertionError, match=r"without out=|between the elements"):
+        checks.run(steps(0.5), device)
 
 
 def test_wrong_strides_of_a_view():

@@ -1,13 +1,15 @@
-"""Run every spec of :mod:`specs` on a lane, in buffers that just fit: ``python cases.py oclgrind [broken]`` under the
-simulator."""
+"""Run every spec of :mod:`specs` on a lane, in buffers that just fit: ``python cases.py oclgrind`` under the simulator,
+or one of them with a planted fault: ``python cases.py oclgrind tx_mean barrier 0``, ``... tx_add store``."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from functools import partial
 from math import prod
 
 import numpy as np
+import plants
 from runner import CL, GPU, Program
 from specs import SPECS
 
@@ -85,9 +87,9 @@ def arguments(spec, source, rng):
     return values, list(sizes.values()), arrays
 
 
-def run_all(lane, caps, specs=SPECS):
+def run_all(lane, caps, specs=SPECS, plant=None):
     """Outputs of every spec, by entry."""
-    program = Program(lane, specs, caps)
+    program = Program(lane, specs, caps, plant)
     found = {}
     for spec in specs:
         values, sizes, arrays = arguments(spec, program.source, np.random.default_rng(5))
@@ -96,10 +98,14 @@ def run_all(lane, caps, specs=SPECS):
     return found
 
 
-if __name__ == "__main__":
-    if "broken" in sys.argv:
-        wrong = replace(SPECS[0], body=SPECS[0].body + " y0_p[n0] = y0;")
-        run_all(sys.argv[1], CL, [wrong])
+def main(lane, entry="", fault="", number="0"):
+    if fault:
+        faults = {"barrier": partial(plants.without_barrier, number=int(number)), "store": plants.stores_off_by_one}
+        run_all(lane, GPU, [spec for spec in SPECS if spec.entry == entry], faults[fault])
     else:
-        run_all(sys.argv[1], CL)
-        run_all(sys.argv[1], replace(GPU, max_workgroup=64, local_mem=4096))
+        run_all(lane, CL)
+        run_all(lane, replace(GPU, max_workgroup=64, local_mem=4096))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -12,7 +12,7 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -91,11 +91,19 @@ def available(lane: str) -> bool:
 class Program:
     """Some specs as one program on one lane."""
 
-    def __init__(self, lane: str, specs: Sequence[KernelSpec], caps: Capabilities | None = None) -> None:
+    def __init__(
+        self,
+        lane: str,
+        specs: Sequence[KernelSpec],
+        caps: Capabilities | None = None,
+        plant: Callable[[str], str] | None = None,
+    ) -> None:
         self.kind, self.caps = LANES.get(lane, (lane, GPU))
         self.caps = caps or self.caps
         self.specs = {spec.entry: spec for spec in specs}
         self.source = render(specs, self.caps)
+        if plant is not None:
+            self.source = replace(self.source, text=plant(self.source.text))
         self.built = self._gcc() if self.kind == "gcc" else self._opencl()
 
     def _gcc(self) -> ctypes.CDLL:

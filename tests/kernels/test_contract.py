@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import contract_cases as cases
 import numpy as np
 import pytest
-import test_simulator
+from oclgrind import simulate
 from runner import GPU, LANES, C, Program, available
 
 from tensorx.kernels import check
@@ -200,16 +198,6 @@ def test_geometry_counts_tiles():
     assert geometry(call.spec, caps, call.numbers) == call.grid
 
 
-@pytest.mark.skipif(not test_simulator.SIMULATOR.exists(), reason="oclgrind is not installed")
+@pytest.mark.oclgrind
 def test_simulator_finds_nothing(tmp_path):
-    (tmp_path / "oclgrind.icd").write_text(f"{test_simulator.SIMULATOR}\n")
-    log = tmp_path / "log"
-    env = os.environ | {
-        "OCL_ICD_VENDORS": str(tmp_path), "OCLGRIND_LOG": str(log), "OCLGRIND_DATA_RACES": "1", "OCLGRIND_CHECK_API":
-        "1", "PYOPENCL_NO_CACHE": "1", "PYTHONPATH": os.pathsep.join(sys.path),
-    }  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, Path(cases.__file__), "oclgrind"], env=env, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert not log.exists() or log.read_text() == ""
+    assert simulate(tmp_path, cases.__file__, "oclgrind") == ""

@@ -3,17 +3,17 @@
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from oclgrind import simulate
 
 from tensorx.errors import RenderError
 from tensorx.kernels.capabilities import Capabilities
 from tensorx.kernels.generator import render
 from tensorx.kernels.spec import KernelSpec, Operand
 
-SIMULATOR = Path("/usr/lib/oclgrind/liboclgrind-rt-icd.so")
+CASES = Path(__file__).with_name("index_cases.py")
 HALVES = {"f16": "f32", "bf16": "f32"}
 CODE = (("code", "i32"),)
 
@@ -95,31 +95,11 @@ def test_nvcc_accepts_the_text(tmp_path, deterministic):
     assert "warning" not in done.stderr, done.stderr
 
 
-@pytest.fixture
-def simulate(tmp_path):
-    """Run the cases under the simulator; returns its log."""
-    (tmp_path / "oclgrind.icd").write_text(f"{SIMULATOR}\n")
-
-    def run(*words):
-        log = tmp_path / "log"
-        root = Path(__file__).parents[2]
-        env = os.environ | {
-            "OCL_ICD_VENDORS": str(tmp_path), "OCLGRIND_LOG": str(log), "OCLGRIND_DATA_RACES": "1",
-            "OCLGRIND_CHECK_API": "1", "PYOPENCL_NO_CACHE": "1", "PYTHONPATH": str(root),
-        }  # fmt: skip
-        command = [sys.executable, Path(__file__).with_name("index_cases.py"), "oclgrind", *words]
-        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        return log.read_text() if log.exists() else ""
-
-    return run
+@pytest.mark.oclgrind
+def test_simulator_finds_nothing(tmp_path):
+    assert simulate(tmp_path, CASES, "oclgrind") == ""
 
 
-@pytest.mark.skipif(not SIMULATOR.exists(), reason="oclgrind is not installed")
-def test_simulator_finds_nothing(simulate):
-    assert simulate() == ""
-
-
-@pytest.mark.skipif(not SIMULATOR.exists(), reason="oclgrind is not installed")
-def test_simulator_would_find_a_stray_write(simulate):
-    assert "Invalid write" in simulate("broken")
+@pytest.mark.oclgrind
+def test_simulator_would_find_a_stray_write(tmp_path):
+    assert "Invalid write" in simulate(tmp_path, CASES, "oclgrind", "broken")

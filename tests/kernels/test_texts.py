@@ -9,6 +9,7 @@ import subprocess
 
 import golden
 import pytest
+import sources
 from specs import ELEMENTWISE, SPECS, flat, op
 
 from tensorx.errors import RenderError
@@ -60,9 +61,22 @@ def test_no_double_without_f64(dialect):
     assert check.check_source(source, narrow) == []
 
 
-def test_checks_find_something():
-    assert check.check_source(render([flat("tx_k", [op("y0")], [], "y0 = 1.5;")], Capabilities("c")), [ELEMENTWISE[0]])
-    assert check.check_source(render([flat("tx_k", [op("y0")], [], "y0 = inf;")], Capabilities("c")), [])
+PLANTED = {"y0 = 1.5;": "double precision", "y0 = (double)2;": "double precision", "y0 = inf;": "a Python literal"}
+
+
+@pytest.mark.parametrize("body", PLANTED)
+@pytest.mark.parametrize("dialect", ["c", "opencl", "cuda"])
+def test_checks_find_something_wherever_it_is_rendered(dialect, body):
+    """Also beside an f64 kernel, whose program may say ``double``; computing in f64 is no excuse."""
+    wrong = flat("tx_k", [op("y0")], [], body)
+    wide = flat("tx_wide", [op("y0", "f64", compute="f64")], [], "y0 = 2.5;")
+    assert check.check_source(render.__wrapped__([wrong], Capabilities(dialect)), [wrong])
+    assert not sources.take()
+    render([wide, wrong], Capabilities(dialect, fp64=True))
+    found = sources.take()
+    assert PLANTED[body] in found and "kernel tx_k" in found and "tx_wide" not in found
+    render([wide, wrong], Capabilities(dialect, fp64=True))
+    assert not sources.take(), "a kernel is linted once"
 
 
 def test_refusals():

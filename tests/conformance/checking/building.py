@@ -71,6 +71,6 @@ def prime(device: Any, calls: Sequence[Callable[[Any], Any]]) -> None:
         for call in calls:
             with contextlib.suppress(Exception):
                 getattr(call, "launches", call)(twin)
-    missing = [s for s in specs if (device, s) not in build._kernels]
+    missing = [s for s in specs if (device.runtime, s) not in build._kernels]
     for i in range(0, len(missing), CHUNK):
         build.program(device, missing[i : i + CHUNK])

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import counts
 import numpy as np
 
 from checking import building, layouts
@@ -20,6 +21,7 @@ from checking.sampling import (
     CPU,
     Case,
     Sampler,
+    accepted,
     cases,
     derived,
     dtypes_of,
@@ -41,16 +43,36 @@ Step = Callable[[Any], None]
 GROUPS = (("f32",), ("f16", "bf16"), ("f64",), ("c64", "c128"), ("i32", "i64", "i16", "i8", "u8"), ("b8",))
 
 
+def counted(step: Step, d: Any, layout: str = "contiguous") -> Step:
+    """The step as a case of the table at the end: its row with this dtype and layout."""
+    step.case = (d.code, layout)  # type: ignore[attr-defined]
+    return step
+
+
+def lacks(device: Any, step: Step) -> bool:
+    """Whether the device cannot hold what the step is about."""
+    return hasattr(step, "case") and not device.runtime.capabilities.supports(step.case[0])
+
+
 def run(steps: Iterable[Step], device: Any) -> None:
     """Build what the steps launch in few programs, then run them all; the first failures are shown together."""
     steps = list(steps)
-    building.prime(device, steps)
+    building.prime(device, [step for step in steps if not lacks(device, step)])
+    counts.begin("compiled" if compiled(device) else "interpreted")
     failures = []
     for step in steps:
+        outcome = counts.FAILED
         try:
-            step(device)
+            if lacks(device, step):
+                outcome = counts.LACKING
+            else:
+                step(device)
+                outcome = counts.PASSED
         except AssertionError as error:
             failures.append(str(error))
+        finally:
+            if hasattr(step, "case"):
+                counts.note(outcome)
     assert not failures, f"{len(failures)} of {len(steps)} steps failed:\n" + "\n".join(failures[:5])
 
 
@@ -88,8 +110,11 @@ def compiled(device: Any) -> bool:
 
 
 def cover(op: Any, device: Any, full: bool) -> list[tuple[Any, str]]:
-    """(dtype, layout) pairs: all, or on compiled lanes one dtype a group with rotating layouts."""
-    found = dtypes_of(op, device.runtime.capabilities, full)
+    """(dtype, layout) pairs: all, or on compiled lanes one dtype a group with rotating layouts.
+
+    A group of which the device can hold no dtype gives a pair all the same, which `run` counts as lacking.
+    """
+    caps, found = device.runtime.capabilities, accepted(op, full)
     kinds = INPUTS if not depends_on_storage(op) else INPUTS[:1]
     if full or not compiled(device):
         return list(itertools.product(found, kinds))
@@ -97,6 +122,7 @@ def cover(op: Any, device: Any, full: bool) -> list[tuple[Any, str]]:
     pairs = []
     for i, group in enumerate(GROUPS):
         chosen = [d for d in found if d.code in group]
+        chosen = [d for d in chosen if caps.supports(d.code)] or chosen
         if chosen:
             pairs.append((chosen[turn % len(chosen)], kinds[(turn + i) % len(kinds)]))
     if pairs and pairs[0][1] != "contiguous":
@@ -109,7 +135,10 @@ def values(op: Any, device: Any, full: bool = False) -> list[Step]:
     steps: list[Step] = []
     for turn, (d, layout) in enumerate(cover(op, device, full)):
         found = numbered(op, d, device, full, turn)
-        steps += [_value_step(op, case, layout, f"{op.name} {d.name} {layout} sample {i}") for i, case in found]
+        steps += [
+            counted(_value_step(op, case, layout, f"{op.name} {d.name} {layout} sample {i}"), d, layout)
+            for i, case in found
+        ]
     return steps
 
 
@@ -174,11 +203,10 @@ def special(op: Any, device: Any) -> list[Step]:
     """The row's special points (all pairs for two operands) in the real floating-point dtypes."""
     if not op.special or not is_derived(op):
         return []
-    caps = device.runtime.capabilities
     codes = ("f32", "f64", "f16") if not compiled(device) else ("f32",)
     steps = []
     for d in (dtypes.FROM_CODE[c] for c in codes):
-        if not caps.supports(d.code) or "f" not in op.dtypes:
+        if "f" not in op.dtypes:
             continue
         n = len(tensor_params(op))
         grid = np.array(list(itertools.product(op.special, repeat=n)), np.float64).T
@@ -187,7 +215,7 @@ def special(op: Any, device: Any) -> list[Step]:
                 tuple(laid_out(row.astype(d.np), d, "contiguous", CPU) for row in grid),
                 derived(op, d, [((1,),) * n])[0].kwargs,
             )
-        steps.append(_special_step(op, case, f"{op.name} {d.name} special values"))
+        steps.append(counted(_special_step(op, case, f"{op.name} {d.name} special values"), d))
     return steps
 
 
@@ -220,11 +248,13 @@ def empties(op: Any, device: Any) -> list[Step]:
         if op.kind.name in ("REDUCE", "ROWWISE", "SCAN", "SORT"):
             found += zero_dim(op, d)
     return [
-        _agree_step(
-            op, case, f"{op.name} {d.name} {[tuple(t.shape) for t in Placed(op, case, CPU, 'contiguous').tensors()]}"
-        )
+        counted(_agree_step(op, case, f"{op.name} {d.name} {shapes_of(op, case)}"), d)
         for case in found
     ]
+
+
+def shapes_of(op: Any, case: Case) -> list[tuple[int, ...]]:
+    return [tuple(t.shape) for t in Placed(op, case, CPU, "contiguous").tensors()]
 
 
 def zero_dim(op: Any, d: Any) -> list[Case]:
@@ -294,7 +324,7 @@ def out(op: Any, device: Any, full: bool = False) -> list[Step]:
         return []
     kinds = OUTPUTS if full or not compiled(device) else ("stepped", OUTPUTS[seed_of(op) % 2 * 3])
     return [
-        _out_step(op, case, kind, f"{op.name} {d.name} out= {kind} sample {i}")
+        counted(_out_step(op, case, kind, f"{op.name} {d.name} out= {kind} sample {i}"), d, kind)
         for kind in kinds
         for i, case in numbered(op, d, device, full)
     ]
@@ -348,7 +378,7 @@ def aliased(op: Any, device: Any) -> list[Step]:
             f"{op.name}: out= that is the operand itself gave {result._host()} instead of {expected}"
         )
 
-    return [overlap]
+    return [counted(overlap, d, "overlapping")]
 
 
 def has_inplace(op: Any) -> bool:
@@ -363,7 +393,7 @@ def inplace(op: Any, device: Any, full: bool = False) -> list[Step]:
         return []
     kinds = OUTPUTS if full or not compiled(device) else ("stepped", OUTPUTS[seed_of(op) % 2])
     return [
-        _inplace_step(op, case, kind, f"{op.name}_ {d.name} {kind} sample {i}")
+        counted(_inplace_step(op, case, kind, f"{op.name}_ {d.name} {kind} sample {i}"), d, kind)
         for kind in kinds
         for i, case in numbered(op, d, device, full)
     ]
@@ -396,7 +426,7 @@ def views(op: Any, device: Any) -> list[Step]:
     d = one_dtype(op, device)
     if d is None or op.kind.name != "VIEW":
         return []
-    return [_view_step(op, case) for case in cases(op, d)]
+    return [counted(_view_step(op, case), d) for case in cases(op, d)]
 
 
 def _view_step(op: Any, case: Case) -> Step:

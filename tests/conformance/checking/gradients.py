@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from checking.checks import Step, compiled, numbered
+from checking.checks import Step, compiled, counted, numbered
 from checking.compare import eps_of, outputs, same
 from checking.layouts import Placed
 from checking.sampling import CPU, Case, cases, numpy_cpu, seed_of
@@ -86,14 +86,9 @@ def _usable(op: Any, case: Case, device: Any) -> bool:
     return any(r.requires_grad for r in call(*call.inputs))
 
 
-def precisions(op: Any, device: Any) -> list[Any]:
-    """The double-precision dtypes that the row and the device have."""
-    caps = device.runtime.capabilities
-    return [
-        dtypes.FROM_CODE[c]
-        for c in ("f64", "c128")
-        if caps.supports(c) and "bifc"[dtypes.FROM_CODE[c].kind] in op.dtypes
-    ]
+def precisions(op: Any) -> list[Any]:
+    """The double-precision dtypes that the row has (a device may lack them)."""
+    return [d for d in (dtypes.float64, dtypes.complex128) if "bifc"[d.kind] in op.dtypes]
 
 
 def gradcheck(op: Any, device: Any, full: bool = False) -> list[Step]:
@@ -101,12 +96,12 @@ def gradcheck(op: Any, device: Any, full: bool = False) -> list[Step]:
     if not differentiable(op):
         return []
     steps: list[Step] = []
-    found = precisions(op, device)
+    found = precisions(op)
     if compiled(device) and not full:
         found = found[seed_of(op) % max(len(found), 1) :][:1]
     for d in found:
         steps += [
-            _gradcheck_step(op, case, f"{op.name} {d.name} sample {i}", compiled(device))
+            counted(_gradcheck_step(op, case, f"{op.name} {d.name} sample {i}", compiled(device)), d)
             for i, case in numbered(op, d, device, full)
         ]
     return steps
@@ -150,7 +145,7 @@ def single(op: Any, device: Any) -> list[Step]:
         return []
     narrow, wide = (cases(op, d) for d in (dtypes.float32, dtypes.float64))
     return [
-        _single_step(op, a, b, f"{op.name} gradient in float32 sample {i}")
+        counted(_single_step(op, a, b, f"{op.name} gradient in float32 sample {i}"), dtypes.float32)
         for i, (a, b) in enumerate(zip(narrow, wide, strict=True))
     ][seed_of(op) % max(len(narrow), 1) :][:1]
 
@@ -192,7 +187,7 @@ def saved(op: Any, device: Any) -> list[Step]:
     d = _first_float(op)
     if d is None or not op.differentiable or compiled(device):
         return []
-    return [_saved_step(op, case, f"{op.name} sample {i}") for i, case in enumerate(cases(op, d))]
+    return [counted(_saved_step(op, case, f"{op.name} sample {i}"), d) for i, case in enumerate(cases(op, d))]
 
 
 def _grads_with(op: Any, case: Case, device: Any, changed: int, way: int = 0) -> tuple[list[Any], list[Any]]:
@@ -231,7 +226,7 @@ def overwritten(op: Any, device: Any) -> list[Step]:
     d = _first_float(op)
     if d is None or not differentiable(op) or compiled(device):
         return []
-    return [_overwritten_step(op, case, f"{op.name} sample {i}") for i, case in enumerate(cases(op, d))]
+    return [counted(_overwritten_step(op, case, f"{op.name} sample {i}"), d) for i, case in enumerate(cases(op, d))]
 
 
 def _overwritten_step(op: Any, case: Case, label: str) -> Step:
@@ -274,7 +269,7 @@ def undifferentiable(op: Any, device: Any) -> list[Step]:
                 f"{op.name}: has no rule, but its result requires grad"
             )
 
-    return [step]
+    return [counted(step, d)]
 
 
 __all__ = ["Differentiation", "differentiable", "gradcheck", "overwritten", "saved", "single", "undifferentiable"]

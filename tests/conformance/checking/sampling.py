@@ -204,4 +204,9 @@ def accepts(op: Any, d: dtypes.dtype) -> bool:
 
 def dtypes_of(op: Any, caps: Any, unsigned: bool = False) -> list[dtypes.dtype]:
     """The dtypes to test a row with on a device."""
-    return [d for d in (*DTYPES, *(UNSIGNED if unsigned else ())) if accepts(op, d) and caps.supports(d.code)]
+    return [d for d in accepted(op, unsigned) if caps.supports(d.code)]
+
+
+def accepted(op: Any, unsigned: bool = False) -> list[dtypes.dtype]:
+    """The dtypes to test a row with where every dtype can be held."""
+    return [d for d in (*DTYPES, *(UNSIGNED if unsigned else ())) if accepts(op, d)]
