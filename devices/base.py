@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import abc
 import dataclasses
+import functools
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -16,6 +17,7 @@ from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
+from tensorx.devices.staging import Staging
 from tensorx.errors import CompileError, DeviceError, KernelError, OutOfMemory
 from tensorx.kernels.capabilities import Capabilities
 
@@ -107,6 +109,32 @@ class Device(abc.ABC):
     @abc.abstractmethod
     def copy_in(self, buffer: Buffer, byte_offset: int, array: np.ndarray[Any, Any]) -> None:
         """C-contiguous host memory to the device; the array may be changed as soon as the call returns."""
+
+    def copy_in_async(self, buffer: Buffer, byte_offset: int, array: np.ndarray[Any, Any]) -> Event | None:
+        """:meth:`copy_in` that need not wait: the array is alive and unchanged until the event is done, which
+        :attr:`staging` sees to, not the backend. None: it is done already. A backend that cannot do better than
+        :meth:`copy_in` leaves this one alone.
+        """
+        self.copy_in(buffer, byte_offset, array)
+        return None
+
+    def pin(self, nbytes: int) -> Any | None:
+        """``nbytes`` of page-locked host memory, which the device reads without the driver's own copy: an object with
+        Python's buffer interface that frees itself, aligned for every dtype. None where the driver has no such memory.
+        Raises OutOfMemory. Called when a pool grows.
+        """
+        return None
+
+    def copies_early(self) -> bool:
+        """Whether :meth:`copy_in_async` is the backend's own. Else nothing is put aside for it: its :meth:`copy_in` may
+        have ways to return early.
+        """
+        return getattr(self.copy_in_async, "__func__", None) is not Device.copy_in_async and not self.synchronous
+
+    @functools.cached_property
+    def staging(self) -> Staging:
+        """The way in for host memory: what callers above the contract use instead of :meth:`copy_in`."""
+        return Staging(self)
 
     @abc.abstractmethod
     def copy_out(self, buffer: Buffer, byte_offset: int, array: np.ndarray[Any, Any]) -> None:

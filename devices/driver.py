@@ -29,7 +29,7 @@ class DriverDevice(Device):
 
     def keep_opened(self) -> None:
         """Let none of the driver's objects be destroyed in this process any more."""
-        for thing in self.opened():
+        for thing in [*self.opened(), *self.staging.held()]:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
 
 
@@ -74,6 +74,7 @@ class DriverBackend(Backend):
         self._lock = threading.Lock()
         for device in self._found or ():
             device.gate.forked = True
+            device.staging.after_fork()
             device.keep_opened()
 
     def _close(self) -> None:
@@ -84,4 +85,5 @@ class DriverBackend(Backend):
             return
         self._found[0].gate.close()
         for device in self._found:
+            device.staging.finish()
             device.close()

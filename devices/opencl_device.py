@@ -22,6 +22,8 @@ from tensorx.devices.base import (
     alloc_with_retry,
     code_traits,
     raise_compile_error,
+    raise_out_of_memory,
+    raise_too_large,
 )
 from tensorx.devices.cpu_name import teach
 from tensorx.devices.driver import DriverDevice
@@ -67,6 +69,11 @@ class OpenCL(DriverDevice):
     @functools.cached_property
     def _queue(self) -> Any:
         return cl.CommandQueue(self._context, properties=cl.command_queue_properties.PROFILING_ENABLE)
+
+    @functools.cached_property
+    def _pins(self) -> Any:
+        """A queue of its own: memory is pinned by mapping it, which in the other one would wait for the kernels."""
+        return cl.CommandQueue(self._context)
 
     @functools.cached_property
     def _allocator(self) -> Any:
@@ -158,6 +165,24 @@ class OpenCL(DriverDevice):
     def copy_in(self, buffer: Buffer, byte_offset: int, array: np.ndarray[Any, Any]) -> None:
         self._copy(buffer, array, array.nbytes, dst_offset=byte_offset)
 
+    def copy_in_async(self, buffer: Buffer, byte_offset: int, array: np.ndarray[Any, Any]) -> OpenCLEvent | None:
+        GATE.check()
+        if not array.nbytes:
+            return None
+        return OpenCLEvent(cl.enqueue_copy(self._queue, buffer, array, is_blocking=False, dst_offset=byte_offset))
+
+    def pin(self, nbytes: int) -> np.ndarray[Any, Any]:
+        """Memory of the driver's own choice, mapped for as long as it lives."""
+        if nbytes > self.capabilities.max_alloc:
+            raise_too_large(self, nbytes)
+        with GATE:
+            try:
+                memory = cl.Buffer(self._context, cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR, nbytes)
+                both = cl.map_flags.READ | cl.map_flags.WRITE
+                return cl.enqueue_map_buffer(self._pins, memory, both, 0, (nbytes,), np.uint8)[0]  # type: ignore[no-any-return]
+            except cl.MemoryError:
+                raise_out_of_memory(self, nbytes)
+
     def copy_out(self, buffer: Buffer, byte_offset: int, array: np.ndarray[Any, Any]) -> None:
         self._copy(array, buffer, array.nbytes, src_offset=byte_offset)
 
@@ -246,7 +271,7 @@ class OpenCL(DriverDevice):
         self._peak = self._pool.managed_bytes
 
     def opened(self) -> list[Any]:
-        return [self.__dict__[k] for k in ("_pool", "_allocator", "_queue", "_context") if k in self.__dict__]
+        return [self.__dict__[k] for k in ("_pool", "_allocator", "_pins", "_queue", "_context") if k in self.__dict__]
 
     def close(self) -> None:
         """Let the pool give memory back at once, too, instead of keeping it."""

@@ -14,7 +14,7 @@ import pyopencl as cl
 from pyopencl import LocalMemory
 
 from tensorx.devices.gate import Gate
-from tensorx.errors import KernelError
+from tensorx.errors import DeviceLost, KernelError
 
 #: struct codes of scalars that pyopencl packs itself; a C long is 64 bits wherever _LONG_IS_64.
 _PACK = {"b8": "B", "u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i", "u64": "L", "i64": "l"}
@@ -97,7 +97,13 @@ class OpenCLEvent:
     @property
     def done(self) -> bool:
         GATE.check()
-        return int(self._event.command_execution_status) == 0  # CL_COMPLETE
+        event = self._event
+        status = int(event.command_execution_status)
+        if status > 0:
+            event.command_queue.flush()  # a driver need not begin before: who asks until it is done would ask for ever
+        elif status < 0:
+            raise DeviceLost(f"opencl: a command of a queue failed with status {status}; its results are lost")
+        return status == 0  # CL_COMPLETE
 
     def elapsed(self, end: OpenCLEvent) -> float:
         """Milliseconds of device time from this event to ``end``."""

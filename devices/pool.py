@@ -38,6 +38,8 @@ class Buffer(np.ndarray[Any, Any]):
     array made over it, because NumPy's collapsing of view chains stops where the type changes.
     """
 
+    pinned = False  # page-locked: see `staging`
+
     @functools.cached_property
     def _as_parameter_(self) -> int:
         return int(self.__array_interface__["data"][0])

@@ -17,7 +17,14 @@ import dpctl
 import dpctl.memory
 import numpy as np
 
-from tensorx.devices.base import Grid, Source, alloc_with_retry, code_traits, raise_compile_error
+from tensorx.devices.base import (
+    Grid,
+    Source,
+    alloc_with_retry,
+    code_traits,
+    raise_compile_error,
+    raise_out_of_memory,
+)
 from tensorx.devices.driver import DriverDevice
 from tensorx.devices.probe import PROBE, PROBE_BYTES, fast_fma
 from tensorx.devices.sycl_program import GATE, Kernel, Memory, SyclEvent, UsmPool, span
@@ -130,6 +137,21 @@ class Sycl(DriverDevice):
             with GATE:
                 source = array.reshape(-1).view(np.uint8)
                 self._queue.memcpy(span(self._queue, buffer, byte_offset, array.nbytes), source, array.nbytes)
+
+    def copy_in_async(self, buffer: Memory, byte_offset: int, array: np.ndarray[Any, Any]) -> SyclEvent | None:
+        GATE.check()
+        if not array.nbytes:
+            return None
+        source = array.reshape(-1).view(np.uint8)
+        return SyclEvent(
+            self._queue.memcpy_async(span(self._queue, buffer, byte_offset, array.nbytes), source, array.nbytes)
+        )
+
+    def pin(self, nbytes: int) -> Any:
+        try:
+            return dpctl.memory.MemoryUSMHost(nbytes, alignment=128, queue=self._queue)
+        except dpctl.memory.USMAllocationError:
+            raise_out_of_memory(self, nbytes)
 
     def copy_out(self, buffer: Memory, byte_offset: int, array: np.ndarray[Any, Any]) -> None:
         if array.nbytes:

@@ -1628,7 +1628,7 @@ class TensorMethods:
     def is_nonzero(self) -> _bool:
         """Whether a tensor of one element is nonzero. RuntimeError for other sizes."""
     def is_pinned(self, device: Any = None) -> _bool:
-        """Whether the memory is pinned: never."""
+        """Whether the memory is page-locked (see `Tensor.pin_memory`)."""
     def is_same_size(self, other: Tensor) -> _bool:
         """Whether two tensors have one shape."""
     def is_shared(self) -> _bool:
@@ -1668,7 +1668,7 @@ class TensorMethods:
     def normal_(self, *args: Any, generator: Generator | None = None, **kw: Any) -> Tensor:
         """Normal numbers with a mean and standard deviation, in place."""
     def pin_memory(self, device: Any = None) -> Tensor:
-        """The tensor itself: transfers choose their own staging memory. RuntimeError for a tensor that is not on the cpu."""
+        """A copy in page-locked memory, from which ``.to(device, non_blocking=True)`` copies without staging: leave it alone until the copy is done."""
     def polygamma(self, n):
         ...
     def polygamma_(self, n):
@@ -1679,6 +1679,8 @@ class TensorMethods:
     def real(self) -> Tensor: ...
     @real.setter
     def real(self, value: Tensor) -> None: ...
+    def record_stream(self, s: Any) -> None:
+        """Nothing: memory is reused in the order of the device's one queue."""
     def register_hook(self, hook: Callable[[Any], Any]) -> RemovableHandle:
         """Call ``hook(grad)`` whenever the gradient of ``tensor`` is computed; a returned tensor replaces it."""
     def register_post_accumulate_grad_hook(self, hook: Callable[[Any], None]) -> RemovableHandle:

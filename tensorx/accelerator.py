@@ -22,7 +22,8 @@ from tensorx.streams import Stream
 _NONE = ("cpu", "meta", "null")
 
 
-def _found() -> registry.device | None:
+def found() -> registry.device | None:
+    """The current accelerator, opened, or None."""
     default = registry.default()
     device = default if default.type not in _NONE else registry.auto()
     return None if device.type in _NONE else registry.resolve(device)
@@ -30,18 +31,18 @@ def _found() -> registry.device | None:
 
 def current_accelerator(check_available: bool = False) -> registry.device | None:
     """The accelerator's type as a device without index, or None."""
-    device = _found()
+    device = found()
     return None if device is None else registry.device(device.type)
 
 
 def is_available() -> bool:
     """Whether there is an accelerator."""
-    return _found() is not None
+    return found() is not None
 
 
 def device_count() -> int:
     """How many devices of the accelerator's type may be used; 0 without one."""
-    device = _found()
+    device = found()
     return 0 if device is None else sum(map(registry.visible, registry.backend(device.type).devices()))
 
 
@@ -49,13 +50,13 @@ def chosen(device: Any = None) -> registry.device:
     """The device that the functions here mean: a device, an index, or by default the current accelerator.
     BackendUnavailable without one.
     """
-    found = _found()
+    current = found()
     if device is None or isinstance(device, int):
-        if found is None:
+        if current is None:
             raise BackendUnavailable(
                 "accelerator: there is no accelerator on this machine. Hint: python -m tensorx devices"
             )
-        return found if device is None or device < 0 else registry.resolve(f"{found.type}:{device}")
+        return current if device is None or device < 0 else registry.resolve(f"{current.type}:{device}")
     return registry.resolve(device)
 
 

@@ -143,7 +143,9 @@ def cell(device: registry.device) -> Cell:
 
 
 def check(device: registry.device) -> None:
-    """Raise what the device's kernels met since the last check; nothing if no index kernel ran."""
+    """Raise what the device's kernels met since the last check; let go of host memory that was copied. For when the
+    device has been waited for."""
+    registry.open(device).staging.settle()
     found = _cells.get(device)
     if found is not None and found.pending:
         found.check()

@@ -64,8 +64,18 @@ class Storage:
         return 1
 
     def is_pinned(self, device: Any = None) -> bool:
-        """Whether the memory is page-locked: never."""
-        return False
+        """Whether the memory is page-locked (see `Tensor.pin_memory`)."""
+        return self.buffer.__class__ is Buffer and self.buffer.pinned
+
+    def pin_memory(self, device: Any = None) -> Storage:
+        """The bytes in page-locked memory (see `Tensor.pin_memory`), or this storage. TypeError unless on cpu."""
+        if self.device.type != "cpu":
+            raise TypeError("cannot pin 'torch.storage.UntypedStorage' only CPU memory can be pinned")
+        found = None if self.is_pinned() else pinned(self.length, device)
+        if found is None:
+            return self
+        found.bytes()[...] = self.bytes()[: self.length]
+        return found
 
     def is_shared(self) -> bool:
         """Whether other processes may see the memory: see `tensorx.multiprocessing`, which copies."""
@@ -90,7 +100,7 @@ class Storage:
 
     def _write(self, host: np.ndarray[Any, Any]) -> None:
         if self.length:
-            registry.open(self.device).copy_in(self.handle(), 0, host)
+            registry.open(self.device).staging.send(self.handle(), 0, host, lent=True)  # no caller keeps it
         self.version += 1
 
     def fill_(self, value: int) -> Storage:
@@ -143,8 +153,22 @@ def from_bytes(data: Any, device: registry.device, nbytes: int | None = None) ->
     """A storage on ``device`` with a copy of these bytes (None on meta)."""
     out = allocate(len(data) if nbytes is None else nbytes, device)
     if out.length and data is not None:
-        registry.open(device).copy_in(out.handle(), 0, np.frombuffer(data, np.uint8))
+        array = np.frombuffer(data, np.uint8)
+        registry.open(device).staging.send(out.handle(), 0, array, lent=isinstance(data, bytes))
     return out
+
+
+def pinned(nbytes: int, device: Any = None) -> Storage | None:
+    """Uninitialised cpu memory, page-locked for ``device`` (default: the accelerator). None without an accelerator, and
+    where the device's driver has no such memory. Raises OutOfMemory."""
+    if device is None:
+        from tensorx import accelerator
+
+        device = accelerator.found()
+        if device is None:
+            return None
+    buffer = registry.open(registry.device(device)).staging.pinned(nbytes)
+    return None if buffer is None else Storage(buffer, nbytes, registry.device("cpu"))
 
 
 class TypedStorage:

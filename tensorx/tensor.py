@@ -485,12 +485,14 @@ def wrap(arr: Array, d: DType) -> Tensor:
     return out
 
 
-def from_host(arr: Array, d: DType, device: registry.device) -> Tensor:
-    """A new tensor with a copy of host values."""
-    arr = np.ascontiguousarray(arr, d.np).reshape(arr.shape)
+def from_host(arr: Array, d: DType, device: registry.device, lent: bool = False, early: bool = False) -> Tensor:
+    """A new tensor with a copy of host values. ``lent``: nobody changes them until the copy is done; ``early``: return
+    before it is, whatever the size."""
+    flat = np.ascontiguousarray(arr, d.np).reshape(-1)
     out = empty(arr.shape, d, device)
-    if arr.size and device.type != "meta":
-        registry.open(device).copy_in(out._storage.handle(), 0, arr.reshape(-1).view(np.uint8))
+    if flat.size:
+        lent = lent or not np.may_share_memory(flat, arr)
+        registry.open(device).staging.send(out._storage.handle(), 0, flat.view(np.uint8), lent, early)
     return out
 
 

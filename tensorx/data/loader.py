@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar, cast
 
 import tensorx as tx
 
-from .collate import default_collate, default_convert
+from .collate import default_collate, default_convert, pin_memory
 from .dataset import IterableDataset
 from .fetch import Fetcher
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
@@ -34,7 +34,8 @@ class DataLoader(Generic[T_co]):
         sampler, batch_sampler: the order, or the batches, given by yourself.
         num_workers: processes that fetch and collate; 0 does it here. The order is the same with any number.
         collate_fn: makes a batch of a list of samples; by default :func:`default_collate`.
-        pin_memory, pin_memory_device: accepted; copies to a device do not need it here.
+        pin_memory, pin_memory_device: give batches in page-locked memory (see `Tensor.pin_memory`), which
+            ``.to(device, non_blocking=True)`` copies from without staging.
         drop_last: leave out an incomplete last batch (of a stream: of each worker).
         timeout: seconds to wait for a batch of a worker; 0 waits for ever.
         worker_init_fn: called in each worker with its number, before the first sample.
@@ -182,7 +183,10 @@ class DataLoader(Generic[T_co]):
                 if not self._stream:
                     raise
                 return
-            yield batch
+            yield self._pinned(batch)
+
+    def _pinned(self, batch: Any) -> Any:
+        return pin_memory(batch, self.pin_memory_device or None) if self.pin_memory else batch
 
     def __len__(self) -> int:
         if not self._stream:

@@ -82,7 +82,7 @@ class WorkerIterator:
             result = transport.unpack(packed)
             if isinstance(result, worker.Failure):
                 result.raise_again()
-            return result
+            return self.loader._pinned(result)
         if not self.loader.persistent_workers:
             self.close()
         raise StopIteration

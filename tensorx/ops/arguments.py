@@ -113,9 +113,16 @@ def checked(f: F) -> F:
         for name, value in kwargs.items():
             if name in checks:
                 kwargs[name] = checks[name][1](value)
+        if kwargs.get("pin_memory"):
+            return _pinned(f(*args, **kwargs))
         return f(*args, **kwargs)
 
     return cast("F", call)
+
+
+def _pinned(made: Any) -> Any:
+    """What a factory made, in page-locked memory."""
+    return made.detach().pin_memory().requires_grad_(made.requires_grad)
 
 
 def explained(f: F) -> F:

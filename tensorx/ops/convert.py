@@ -23,7 +23,7 @@ from tensorx.tensor import empty as _empty
 _cast = elementwise("_cast(Tensor self, ScalarType dtype) -> Tensor", lambda x, d: E.cast(x, d.compute), lambda g, out, x, d: g, promote=ASKED,
                     ref=lambda x, dtype=None: x, samples=lambda t: [(t((3, 4)), dtypes.float32)], public="to", doc="The values in another dtype.")
 _clone = elementwise("_clone(Tensor self) -> Tensor", lambda x: x, lambda g, out, x: g, ref=np.copy, doc="A copy.")
-_move = row("_move(Tensor self, Device device) -> Tensor", TRANSFER, None, lambda g, self_meta: to_device(g, self_meta.device), ref=np.copy,
+_move = row("_move(Tensor self, Device device, bool non_blocking=False) -> Tensor", TRANSFER, None, lambda g, self_meta: to_device(g, self_meta.device), ref=np.copy,
             samples=lambda t: [(t((3, 4)), registry.device("cpu"))], public="to", doc="A copy on another device.")
 copy = elementwise("copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", lambda a, b, nb: b, lambda g, out, a, b, nb: (zero(g), g),
                    promote=KEEP, ref=lambda a, b: np.broadcast_to(b, a.shape), samples=lambda t: [(t((3, 4)), t((4,)))],
@@ -39,13 +39,13 @@ def cast(t: Tensor, d: DType) -> Tensor:
     return t if t.dtype is d else call(_cast, (t, d))
 
 
-def to_device(t: Tensor, device: registry.device) -> Tensor:
+def to_device(t: Tensor, device: registry.device, non_blocking: bool = False) -> Tensor:
     """``t`` on ``device``; itself if it is there."""
     if t.device is device:
         return t
     if device.type == "meta":
         return make(_empty(t._shape, t.dtype, device)._storage, t._shape, t._strides, 0, t.dtype)
-    return call(_move, (t, device))
+    return call(_move, (t, device, non_blocking))
 
 
 def copy_into(target: Tensor, source: Tensor) -> Tensor:
@@ -110,7 +110,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         src = factories.as_tensor(src)
     if src is self:
         return self
-    src = to_device(src, self.device)
+    src = to_device(src, self.device, non_blocking)
     if self._storage.buffer is src._storage.buffer and self.device.type != "meta":
         from tensorx.ops.outputs import partly_overlap
         if partly_overlap(self, src):
@@ -126,17 +126,20 @@ def to(self: Tensor, *args: Any, dtype: DType | None = None, device: Any = None,
     >>> tensorx.ones(2).to(tensorx.int64)
     tensor([1, 1])
     """
+    flags = []
     for i, a in enumerate(args):
         if isinstance(a, Tensor):
             device, dtype = a.device, a.dtype
         elif isinstance(a, bool):
-            copy = a if i == len(args) - 1 and i > 1 else copy
+            flags.append(a)
         elif isinstance(a, DType | type):
             dtype = as_dtype("to", a)
         elif isinstance(a, str | registry.device) or (isinstance(a, int) and i == 0):
             device = a
         elif a is not None:
             raise TypeError(f"to: argument {i + 1} must be a device, a dtype or a tensor; got {type(a).__name__}")
+    if flags:
+        non_blocking, copy = flags if len(flags) > 1 else (flags[0], copy)
     if dtype is not None and dtype.__class__ is not DType:
         dtype = as_dtype("to", dtype)
     if memory_format not in (None, formats.preserve_format) and formats.suggested(self._shape, self._get_strides()) is not memory_format:
@@ -147,7 +150,7 @@ def to(self: Tensor, *args: Any, dtype: DType | None = None, device: Any = None,
         target = resolve(device)
         if target is not self.device and dtype is not None and dtype.itemsize < self.dtype.itemsize:
             out = cast(out, dtype)
-        out = to_device(out, target)
+        out = to_device(out, target, non_blocking)
     if dtype is not None:
         out = cast(out, dtype)
     return out.clone() if copy and out is self else out

@@ -141,7 +141,7 @@ def empty(*size: Any, out: Tensor | None = None, dtype: DType | None = None, lay
 
 @checked
 def empty_like(input: Tensor, *, dtype: DType | None = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
-               memory_format: Any = None) -> Tensor:
+               pin_memory: bool = False, memory_format: Any = None) -> Tensor:
     """Uninitialised memory with the shape of ``input``.
 
     >>> import tensorx
@@ -163,7 +163,7 @@ def _like_strides(t: Tensor, memory_format: Any) -> tuple[int, ...] | None:
 
 @checked
 def full_like(input: Tensor, fill_value: Any, *, dtype: DType | None = None, layout: Any = None, device: Any = None, requires_grad: bool = False,
-              memory_format: Any = None) -> Tensor:
+              pin_memory: bool = False, memory_format: Any = None) -> Tensor:
     """``fill_value`` in the shape, dtype and device of ``input``.
 
     >>> import tensorx
@@ -241,7 +241,7 @@ def arange(*args: Any, out: Tensor | None = None, dtype: DType | None = None, la
 
 @checked
 def linspace(start: Any, end: Any, steps: int, *, out: Tensor | None = None, dtype: DType | None = None, layout: Any = None, device: Any = None,
-             requires_grad: bool = False) -> Tensor:
+             requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
     """``steps`` evenly spaced values from start to end, both included.
 
     >>> import tensorx
@@ -301,7 +301,8 @@ def empty_permuted(size: Any, physical_layout: Any, *, dtype: DType | None = Non
 
 
 @checked
-def eye(n: int, m: int | None = None, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False, layout: Any = None) -> Tensor:
+def eye(n: int, m: int | None = None, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False, layout: Any = None,
+        pin_memory: bool = False) -> Tensor:
     """The identity matrix.
 
     >>> import tensorx
@@ -388,7 +389,7 @@ def tensor(data: Any, *, dtype: DType | None = None, device: Any = None, require
         if target.kind == dtypes.INT and arr.dtype.kind in "iuf" and arr.size and not _has_numpy(data):
             _check_range(arr, target)
         arr = arr.astype(target.np)
-    return _made(from_host(arr, target, resolve(device)), requires_grad)
+    return _made(from_host(arr, target, resolve(device), lent=True), requires_grad)
 
 
 def _holds_tensor(data: Any) -> bool:

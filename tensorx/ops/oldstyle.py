@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from tensorx import dtypes
+from tensorx import dtypes, formats
 from tensorx.dtypes import dtype as DType
-from tensorx.ops import bind, factories
-from tensorx.tensor import Size, Tensor
+from tensorx.ops import bind, convert, factories
+from tensorx.storage import pinned
+from tensorx.tensor import Size, Tensor, make
 
 
 def _built(args: tuple[Any, ...], d: DType, device: Any) -> Tensor:
@@ -96,15 +97,41 @@ def to_dense(self: Tensor, dtype: DType | None = None, *, masked_grad: bool | No
 
 
 def pin_memory(self: Tensor, device: Any = None) -> Tensor:
-    """The tensor itself: transfers choose their own staging memory. RuntimeError for a tensor that is not on the cpu."""
+    """A copy in page-locked memory, from which ``.to(device, non_blocking=True)`` copies without staging: leave it alone until the copy is done.
+    The tensor itself if it is pinned, without an accelerator (``device`` names one), and where the driver has no such memory.
+    RuntimeError for a tensor that is not on the cpu; OutOfMemory.
+
+    >>> import tensorx
+    >>> tensorx.ones(2).pin_memory("null").is_pinned()
+    False
+    """
     if self.device.type != "cpu":
         raise RuntimeError(f"cannot pin '{self.type()}' only dense CPU tensors can be pinned")
-    return self
+    storage = None if self.is_pinned() else pinned(self.numel() * self.dtype.itemsize, device)
+    if storage is None:
+        return self
+    out = make(storage, self._shape, formats.dense_strides(self._shape, self._get_strides()), 0, self.dtype)
+    convert.copy_(out, self)
+    storage.version = 0
+    return out
 
 
 def is_pinned(self: Tensor, device: Any = None) -> bool:
-    """Whether the memory is pinned: never."""
-    return False
+    """Whether the memory is page-locked (see `Tensor.pin_memory`).
+
+    >>> import tensorx
+    >>> tensorx.ones(2).is_pinned()
+    False
+    """
+    return self._storage.is_pinned()
+
+
+def record_stream(self: Tensor, s: Any) -> None:
+    """Nothing: memory is reused in the order of the device's one queue.
+
+    >>> import tensorx
+    >>> tensorx.ones(2).record_stream(tensorx.Stream("cpu"))
+    """
 
 
 def detach(input: Tensor) -> Tensor:
@@ -202,7 +229,7 @@ def frombuffer(buffer: Any, *, dtype: DType, count: int = -1, offset: int = 0, r
 
 
 METHODS: dict[str, Any] = {
-    "new": new, "resize_as_": resize_as_, "apply_": apply_, "map_": map_, "as_subclass": as_subclass, "to_dense": to_dense, "pin_memory": pin_memory,
+    "new": new, "resize_as_": resize_as_, "apply_": apply_, "map_": map_, "as_subclass": as_subclass, "to_dense": to_dense, "pin_memory": pin_memory, "record_stream": record_stream,
     "is_pinned": is_pinned, "is_same_size": is_same_size, "is_shared": is_shared, "share_memory_": share_memory_, "dequantize": dequantize,
     "__div__": lambda self, other: self / other, "__rdiv__": lambda self, other: other / self,  # Python 2's names, which PyTorch kept
     "is_mps": property(lambda self: False), "is_xpu": property(lambda self: False),

@@ -336,7 +336,7 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, *, generator: Gene
 
 def _like(name: str) -> Callable[..., Tensor]:
     def f(input: Tensor, *, dtype: DType | None = None, layout: Any = None, device: Any = None, requires_grad: bool = False, generator: Any = None,
-          memory_format: Any = None) -> Tensor:
+          pin_memory: bool = False, memory_format: Any = None) -> Tensor:
         made = factories.empty_like(input, dtype=dtype, layout=layout, device=device, memory_format=memory_format)
         drawn: Tensor = globals()[name](input._shape, dtype=made.dtype, device=made.device, generator=generator, out=None if made.is_contiguous() else made)
         return drawn.requires_grad_() if requires_grad else drawn

@@ -41,7 +41,7 @@ kaiser_window = _older("kaiser_window", "kaiser", ("beta", 12.0))
 
 @checked
 def logspace(start: Any, end: Any, steps: int, base: float = 10.0, *, out: Tensor | None = None, dtype: DType | None = None, layout: Any = None, device: Any = None,
-             requires_grad: bool = False) -> Tensor:
+             requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
     """Powers of ``base`` whose exponents are evenly spaced from start to end, both included.
 
     >>> import tensorx

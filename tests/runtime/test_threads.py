@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import threading
+import functools
 
 import numpy as np
 import pytest
+from together import together
 
 import tensorx as tx
 from tensorx import nn, optim
@@ -17,24 +18,8 @@ THREADS = 8
 
 
 def at_once(work):
-    """``work(i)`` in each thread, all starting together; what they return. Errors come out here."""
-    results, errors, gate = [None] * THREADS, [], threading.Barrier(THREADS)
-
-    def run(i):
-        gate.wait()
-        try:
-            results[i] = work(i)
-        except BaseException as error:
-            errors.append(error)
-
-    threads = [threading.Thread(target=run, args=(i,)) for i in range(THREADS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
-    return results
+    """``work(i)`` in each of eight threads."""
+    return together([functools.partial(work, i) for i in range(THREADS)])
 
 
 def bits(t):

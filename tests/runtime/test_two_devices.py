@@ -6,13 +6,6 @@ import pytest
 
 import tensorx as tx
 
-
-@pytest.fixture
-def other(device):
-    """A device that is not the cpu: on the cpu's lanes one that runs nothing."""
-    return tx.zeros(1, device="null").device if device.type == "cpu" else device
-
-
 KEYS = {
     "vector": lambda d: tx.tensor([2, 0], device=d),
     "in a tuple": lambda d: (tx.tensor([2, 0], device=d),),

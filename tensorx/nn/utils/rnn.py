@@ -99,8 +99,9 @@ class PackedSequence(_Packed):
         return self.to(dtype=tx.uint8)
 
     def pin_memory(self) -> PackedSequence:
-        """The same sequences: memory is not pinned."""
-        return self
+        """The same sequences in page-locked memory (see `Tensor.pin_memory`)."""
+        indices = (None if i is None else i.pin_memory() for i in (self.sorted_indices, self.unsorted_indices))
+        return type(self)(self.data.pin_memory(), self.batch_sizes, *indices)
 
     @property
     def is_cuda(self) -> bool:
@@ -108,8 +109,8 @@ class PackedSequence(_Packed):
         return self.data.device.type == "cuda"
 
     def is_pinned(self) -> bool:
-        """Whether ``data`` is in pinned memory: no."""
-        return False
+        """Whether ``data`` is in page-locked memory."""
+        return bool(self.data.is_pinned())
 
 
 def invert_permutation(permutation: Any) -> Any:
