@@ -33,6 +33,37 @@ class DriverDevice(Device):
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
 
 
+class DriverEvent(abc.ABC):
+    """A marker in a device's queue, over the driver's own event object."""
+
+    gate: Gate
+
+    def __init__(self, event: Any) -> None:
+        self._event = event
+
+    def wait(self) -> None:
+        with self.gate:
+            self._event.wait()
+
+    @property
+    def done(self) -> bool:
+        self.gate.check()
+        return self._complete()
+
+    def elapsed(self, end: DriverEvent) -> float:
+        """Milliseconds of device time from this event to ``end``."""
+        end.wait()
+        return (end._nanoseconds() - self._nanoseconds()) * 1e-6
+
+    @abc.abstractmethod
+    def _complete(self) -> bool:
+        """Whether the queue has come past the marker."""
+
+    @abc.abstractmethod
+    def _nanoseconds(self) -> int:
+        """When it did, on the device's clock."""
+
+
 class DriverBackend(Backend):
     """Finds devices on first use, through the Python ``package`` that ``install`` brings."""
 

@@ -31,9 +31,14 @@ def wheel_runtimes() -> list[Path]:
     >>> all(path.is_file() for path in wheel_runtimes())
     True
     """
-    prefixes = dict.fromkeys((sys.prefix, site.getuserbase()) if site.ENABLE_USER_SITE else (sys.prefix,))
-    paths = [Path(prefix, "lib", name) for prefix in prefixes for name in WHEEL_RUNTIMES]
+    paths = [folder / name for folder in wheel_folders() for name in WHEEL_RUNTIMES]
     return [path for path in paths if path.is_file()]
+
+
+def wheel_folders() -> list[Path]:
+    """Where wheels put shared libraries."""
+    prefixes = dict.fromkeys((sys.prefix, site.getuserbase()) if site.ENABLE_USER_SITE else (sys.prefix,))
+    return [Path(prefix, "lib") for prefix in prefixes]
 
 
 def system_entries() -> list[Path]:

@@ -13,6 +13,7 @@ import numpy as np
 import pyopencl as cl
 from pyopencl import LocalMemory
 
+from tensorx.devices.driver import DriverEvent
 from tensorx.devices.gate import Gate
 from tensorx.errors import DeviceLost, KernelError
 
@@ -84,28 +85,16 @@ def _argument_setter(layout: Sequence[Any]) -> Any:
     return eval(f"lambda k, a: ({', '.join(calls)},)", {"LocalMemory": LocalMemory, "int64": np.int64})
 
 
-class OpenCLEvent:
-    """A marker in the queue."""
+class OpenCLEvent(DriverEvent):
+    gate = GATE
 
-    def __init__(self, event: Any) -> None:
-        self._event = event
-
-    def wait(self) -> None:
-        with GATE:
-            self._event.wait()
-
-    @property
-    def done(self) -> bool:
-        GATE.check()
-        event = self._event
-        status = int(event.command_execution_status)
-        if status > 0:
-            event.command_queue.flush()  # a driver need not begin before: who asks until it is done would ask for ever
+    def _complete(self) -> bool:
+        status = int(self._event.command_execution_status)
+        if status > 0:  # a driver need not begin before a flush: who asks until it is done would ask for ever
+            self._event.command_queue.flush()
         elif status < 0:
             raise DeviceLost(f"opencl: a command of a queue failed with status {status}; its results are lost")
         return status == 0  # CL_COMPLETE
 
-    def elapsed(self, end: OpenCLEvent) -> float:
-        """Milliseconds of device time from this event to ``end``."""
-        end.wait()
-        return float(end._event.profile.end - self._event.profile.end) * 1e-6
+    def _nanoseconds(self) -> int:
+        return int(self._event.profile.end)

@@ -1,4 +1,5 @@
-"""SYCL through dpctl: the devices that SYCL reaches over OpenCL, whose programs are the OpenCL dialect's text.
+"""SYCL through dpctl. Programs are the OpenCL dialect's text on devices that SYCL reaches over OpenCL; over Level Zero
+they pass through SPIR-V, where a compiler for it is found.
 
 Finding devices is here; :mod:`.sycl_device`, which needs the driver, is imported on first use.
 """
@@ -7,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tensorx.devices import icd
+from tensorx.devices import icd, spirv
 from tensorx.devices.driver import DriverBackend
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ _INSTALL = "pip install 'tensorx-gpu[sycl]'"
 
 
 class SyclBackend(DriverBackend):
-    """GPUs first, then accelerators, then CPUs; within a kind in SYCL's order."""
+    """GPUs first, then accelerators, then CPUs; see :func:`place`."""
 
     name, package, install = "sycl", "dpctl", _INSTALL
 
@@ -28,18 +29,29 @@ class SyclBackend(DriverBackend):
             seen = dpctl.get_devices()
         from tensorx.devices.sycl_device import Sycl
 
-        lacking = {str(d.name).strip(): why for d in seen if (why := _lacks(dpctl, d))}
-        usable = sorted((d for d in seen if not _lacks(dpctl, d)), key=lambda d: (not d.is_gpu, d.is_cpu))
+        lacking = {f"{str(d.name).strip()} {why}": None for d in seen if (why := lacks(dpctl, d))}
+        usable = sorted((d for d in seen if not lacks(dpctl, d)), key=place)
         if not usable:
-            found = "; ".join(f"{name} {why}" for name, why in lacking.items()) or "SYCL finds no device"
+            found = "; ".join(lacking) or "SYCL finds no device"
             self._reason = f"{found}; install the card's OpenCL driver, or {_INSTALL} for Intel's CPU runtime"
         return [Sycl(index, d) for index, d in enumerate(usable)]
 
 
-def _lacks(dpctl: Any, d: Any) -> str:
-    """Why a device cannot be used, or "". Programs are made from source, which dpctl does for OpenCL devices alone."""
-    if d.backend != dpctl.backend_type.opencl:
-        return f"is reached over {d.backend.name}, where dpctl compiles no source"
+def place(d: Any) -> tuple[bool, ...]:
+    """Where a device stands. SYCL shows one card over each driver that reaches it: those over OpenCL come first."""
+    return (not d.is_gpu, d.is_cpu, d.backend.name != "opencl")
+
+
+def lacks(dpctl: Any, d: Any) -> str:
+    """Why a device cannot be used, or ""."""
+    over = dpctl.backend_type
+    if d.backend not in (over.opencl, over.level_zero):
+        return f"is reached over {d.backend.name}, where dpctl builds no programs"
+    if d.backend == over.level_zero and spirv.find() is None:
+        return (
+            "is reached over level_zero, which takes SPIR-V alone, and no compiler for that was found "
+            f"({spirv.INSTALL}, or the libopencl-clang of the card's driver)"
+        )
     return "" if d.has_aspect_usm_device_allocations else "has no device memory in SYCL's sense (USM)"
 
 

@@ -1,15 +1,14 @@
 """The device side of the SYCL backend: an in-order queue, USM device memory, kernels from OpenCL C text.
 
-Importing this module loads dpctl: only :mod:`.sycl` does, on first use. Facts about dpctl 0.22 that shape it:
-submitting takes dimensions in the order opposite to OpenCL's; a refused program's log is lost; programs cannot be had
-as binaries.
+Importing this module loads dpctl: only :mod:`.sycl` does, on first use. Submitting takes dimensions in the order
+opposite to OpenCL's.
 """
 
 from __future__ import annotations
 
 import ctypes
 import functools
-import importlib
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,37 +16,22 @@ import dpctl
 import dpctl.memory
 import numpy as np
 
-from tensorx.devices.base import (
-    Grid,
-    Source,
-    alloc_with_retry,
-    code_traits,
-    raise_compile_error,
-    raise_out_of_memory,
-)
+from tensorx.devices import spirv
+from tensorx.devices.base import Grid, PastEvent, Source, alloc_with_retry, code_traits, raise_out_of_memory
 from tensorx.devices.driver import DriverDevice
 from tensorx.devices.probe import PROBE, PROBE_BYTES, fast_fma
-from tensorx.devices.sycl_program import GATE, Kernel, Memory, SyclEvent, UsmPool, span
+from tensorx.devices.sycl_build import Programs
+from tensorx.devices.sycl_kernel import Kernel
+from tensorx.devices.sycl_program import GATE, Memory, SyclEvent, UsmPool, span
 from tensorx.errors import DeviceLost, KernelError
 from tensorx.kernels.capabilities import Capabilities
 
-_QUIET = "-w"
 _CORRECT_DIVIDE_SQRT = "-cl-fp32-correctly-rounded-divide-sqrt"
 #: Quotients and roots of two arrays, to be compared with correctly rounded ones.
 _ROUNDING = """
 __kernel void rounding(__global const float *a, __global const float *b, __global float *y, int n) {
   int i = get_global_id(0); y[i] = a[i] / b[i]; y[n + i] = sqrt(a[i]);
 }"""
-
-
-def _compiler() -> Any:
-    """The module with ``create_program_from_source`` (newer releases moved it)."""
-    for name in ("dpctl.compiler", "dpctl.program"):
-        try:
-            return importlib.import_module(name)
-        except ImportError:
-            continue
-    raise KernelError("build: dpctl must have dpctl.program or dpctl.compiler; got neither")
 
 
 class Sycl(DriverDevice):
@@ -60,16 +44,35 @@ class Sycl(DriverDevice):
         self.name = device.name.strip()
         self.driver = f"{device.sycl_platform.name.strip()} over {device.backend.name}, driver {device.driver_version}"
         self.cpu_like = device.is_cpu
-        self._options = f"{_QUIET} {_CORRECT_DIVIDE_SQRT}"
-        self._programs: dict[bytes, Any] = {}  # built and not yet loaded
+        self._event_times = device.has_aspect_queue_profiling
+        self.takes_source = device.backend == dpctl.backend_type.opencl
 
     @functools.cached_property
     def _queue(self) -> Any:
-        return dpctl.SyclQueue(self._device, property=("in_order", "enable_profiling"))
+        return dpctl.SyclQueue(self._device, property="in_order")
+
+    @functools.cached_property
+    def _clock(self) -> Any:
+        """A second queue that keeps times, which would add a third to the cost of each launch."""
+        return dpctl.SyclQueue(self._queue.sycl_context, self._device, property=("in_order", "enable_profiling"))
+
+    @functools.cached_property
+    def _queue_ref(self) -> int:
+        return int(self._queue.addressof_ref())
 
     @functools.cached_property
     def _pool(self) -> UsmPool:
         return UsmPool(self._queue, self.capabilities.total_mem, self.capabilities.max_alloc)
+
+    @functools.cached_property
+    def _programs(self) -> Programs:
+        """With correctly rounded quotients where the driver takes the option: SYCL has no query for it."""
+        compiler = None if self.takes_source else spirv.find()
+        exact = Programs(self._queue, self.driver, _CORRECT_DIVIDE_SQRT, compiler)
+        return exact if exact.takes(_ROUNDING) else Programs(self._queue, self.driver, "", compiler)
+
+    def _program(self, text: str) -> Any:
+        return self._programs.load(self._programs.build(text))
 
     @functools.cached_property
     def capabilities(self) -> Capabilities:  # type: ignore[override]
@@ -90,6 +93,7 @@ class Sycl(DriverDevice):
             simd_width=max(d.native_vector_width_float, 1),
             fast_fma=not self.cpu_like or self._fast_fma(),
             correct_sqrt=self._rounds_correctly(),
+            event_times=self._event_times,
         ).masked()
 
     def _fast_fma(self) -> bool:
@@ -98,8 +102,12 @@ class Sycl(DriverDevice):
         self._queue.memcpy(memory, np.ones(PROBE_BYTES // 4, np.float32), PROBE_BYTES)
 
         def run(entry: str, n: int) -> float:
-            event = self._queue.submit_async(program.get_sycl_kernel(entry), [memory, ctypes.c_int32(n)], [1], [1])
+            start = time.perf_counter_ns()
+            queue = self._clock if self._event_times else self._queue
+            event = queue.submit_async(program.get_sycl_kernel(entry), [memory, ctypes.c_int32(n)], [1], [1])
             event.wait()
+            if not self._event_times:
+                return time.perf_counter_ns() - start
             return float(event.profiling_info_end - event.profiling_info_start)
 
         return fast_fma(run)
@@ -119,7 +127,7 @@ class Sycl(DriverDevice):
 
     @functools.cached_property
     def fingerprint(self) -> str:  # type: ignore[override]
-        return "|".join(("sycl", self.name, self.driver, self._options, code_traits(self.capabilities)))
+        return "|".join(("sycl", self.name, self.driver, self._programs.traits, code_traits(self.capabilities)))
 
     def open(self) -> None:
         with GATE:
@@ -165,23 +173,13 @@ class Sycl(DriverDevice):
             target = span(self._queue, dst, dst_byte_offset, nbytes)
             self._queue.memcpy_async(target, span(self._queue, src, src_byte_offset, nbytes), nbytes)
 
-    def _program(self, text: str) -> Any:
-        compiler = _compiler()
-        try:
-            return compiler.create_program_from_source(self._queue, text, self._options)
-        except compiler.SyclProgramCompilationError as error:
-            raise_compile_error(self.driver, text, str(error) or _log(self, text), ".cl")
-
     def build(self, source: Source) -> bytes:
-        """The text: dpctl gives no binaries. The program is kept for the :meth:`load` that follows."""
-        blob = source.text.encode()
         with GATE:
-            self._programs[blob] = self._program(source.text)
-        return blob
+            return self._programs.build(source.text)
 
     def load(self, blob: bytes, source: Source) -> dict[str, Kernel]:
         with GATE:
-            program = self._programs.pop(blob, None) or self._program(blob.decode())
+            program = self._programs.load(blob)
             missing = [entry for entry, _ in source.entries if not program.has_sycl_kernel(entry)]
             if missing:
                 raise KernelError(f"load: the program must have the kernels {missing}; they are not there")
@@ -192,22 +190,30 @@ class Sycl(DriverDevice):
         assert grid is not None
         if 0 in grid.global_size:
             return
-        wrapped = [wrap(arg) for wrap, arg in zip(kernel.wrap, args, strict=True)]
+        if not kernel.submit(self._queue_ref, grid, args):
+            what = f"launch: kernel {kernel.entry!r} was refused by sycl:{self.index} with {grid}"
+            if self._answers():
+                raise KernelError(f"{what}; dpctl gives no reason")
+            raise DeviceLost(f"{what}; the device no longer answers")
+
+    def _answers(self) -> bool:
+        """Whether the queue still takes what nothing is wrong with."""
         try:
-            local = list(grid.local_size[::-1]) or None
-            self._queue.submit_async(kernel.kernel, wrapped, list(grid.global_size[::-1]), local)
-        except (dpctl.SyclKernelSubmitError, dpctl.SyclKernelInvalidRangeError) as error:
-            lost = "DEVICE_LOST" in str(error)
-            text = f"launch: kernel {kernel.entry!r} was refused by sycl:{self.index} with {grid}: {error}"
-            raise (DeviceLost if lost else KernelError)(text) from error
+            self._queue.submit_barrier()
+        except dpctl.SyclKernelSubmitError:
+            return False
+        return True
 
     def synchronize(self) -> None:
         with GATE:
             self._queue.wait()
 
-    def event(self) -> SyclEvent:
+    def event(self) -> SyclEvent | PastEvent:
         GATE.check()
-        return SyclEvent(self._queue.submit_barrier())
+        if not self.capabilities.event_times:
+            self.synchronize()
+            return PastEvent()
+        return SyclEvent(self._clock.submit_barrier([self._queue.submit_barrier()]))
 
     def memory_stats(self) -> dict[str, int]:
         return self._pool.stats()
@@ -217,25 +223,8 @@ class Sycl(DriverDevice):
         self._pool.empty()
 
     def opened(self) -> list[Any]:
-        return [self._device, *(self.__dict__[k] for k in ("_queue", "_pool") if k in self.__dict__)]
+        return [self._device, *(self.__dict__[k] for k in ("_queue", "_clock", "_pool") if k in self.__dict__)]
 
     def close(self) -> None:
         if "_queue" in self.__dict__:
             self._queue.wait()
-
-
-def _log(device: Sycl, text: str) -> str:
-    """What the OpenCL driver of the same name says about ``text``: dpctl keeps no log."""
-    try:
-        import pyopencl as cl
-    except ImportError:
-        return "(dpctl keeps no log; with pyopencl installed the driver's log is shown here)"
-    for platform in cl.get_platforms():
-        for found in platform.get_devices():
-            if found.name.strip() == device.name and platform.name.strip() in device.driver:
-                program = cl._cl._Program(cl.Context([found]), text)
-                try:
-                    program._build(device._options.encode(), [found])
-                except cl.Error as error:
-                    return str(program.get_build_info(found, cl.program_build_info.LOG) or error)
-    return "(the driver gave no log)"

@@ -90,7 +90,7 @@ def test_an_elementwise_op_is_one_row(checkout):
     assert any(name.startswith("docs/") for name in changed), changed
     report = run(checkout, "-m", "pytest", "-q", "--device", "cpu,cpu-numpy", "tests/conformance", "-k", "probe_op")
     for lane in ("cpu", "cpu-numpy"):
-        assert re.search(rf"^{lane} +\d+ passed", report, re.M), report
+        assert re.search(rf"^{lane} +tests: \d+ passed", report, re.M), report
 
 
 USE_TOY = """

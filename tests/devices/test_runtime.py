@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from device_programs import Grid, Source, add_kernel, add_source, download, grid, upload
+from device_programs import Arg, Grid, Source, add_kernel, add_source, download, grid, upload
 
 from tensorx.devices.driver import DriverDevice
-from tensorx.errors import CompileError, OutOfMemory
+from tensorx.errors import CompileError, KernelError, OutOfMemory
 
 MB = 1 << 20
 
@@ -64,6 +64,62 @@ def test_launch_of_nothing(dev, kernel):
     nothing = dev.alloc(0)
     dev.launch(kernel, Grid((0,), (64,)), (nothing, 0, nothing, 0, 1.0, 0))
     dev.synchronize()
+
+
+#: C types of scalar arguments, and a value of each that other types would not bring through.
+SCALARS = {
+    "b8": ("uchar", 1),
+    "i8": ("char", -128),
+    "u8": ("uchar", 255),
+    "i16": ("short", -(2**15)),
+    "u16": ("ushort", 2**16 - 1),
+    "i32": ("int", -(2**31)),
+    "u32": ("uint", 2**32 - 1),
+    "i64": ("long", -(2**62) - 1),
+    "f32": ("float", 2.5),
+    "u64": ("ulong", 2**63 + 1),
+}
+
+
+def test_every_kind_of_argument(dev, need):
+    """Scalars of each width in an order that needs padding, buffers between them, local memory, three dimensions."""
+    need(compiler=True, dialect="opencl")
+    layout = [Arg(f"a{code}", "scalar", code) for code in SCALARS]
+    layout[4:4] = [Arg("y0", "buffer", "i64")]
+    layout[9:9] = [Arg("tile", "local", "i32")]
+    types = {"buffer": "__global long *y0", "local": "__local int *tile"}
+    head = ", ".join(types.get(a.kind) or f"{SCALARS[a.code][0]} {a.name}" for a in layout)
+    stores = " ".join(f"y0[{i}] = (long)(a{code}{' * 2' if code == 'f32' else ''});" for i, code in enumerate(SCALARS))
+    text = f"""__kernel void every({head}) {{
+  int i = get_local_id(0), n = get_local_size(0);
+  tile[i] = get_group_id(0) + 10 * get_global_id(1) + 100 * get_global_id(2);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  int place = get_global_id(0) + get_global_size(0) * (get_global_id(1) + get_global_size(1) * get_global_id(2));
+  y0[16 + place] = tile[n - 1 - i];
+  if (place == 0) {{ {stores} }}
+}}
+"""
+    source = Source(text, (("every", tuple(layout)),))
+    kernel = dev.load(dev.build(source), source)["every"]
+    y = upload(dev, np.zeros(16 + 24, np.int64))
+    given = {"y0": y, "tile": 4 * 4}
+    dev.launch(kernel, Grid((4, 3, 2), (2, 1, 1)), [given.get(a.name) or SCALARS[a.code][1] for a in layout])
+    result = download(dev, y, 16 + 24, np.int64)
+    expected = [int(value * 2) if code == "f32" else value for code, (_, value) in SCALARS.items()]
+    assert result[: len(SCALARS)].tolist() == [v - 2**64 if v >= 2**63 else v for v in expected]
+    where = np.arange(24)
+    assert (result[16:] == where % 4 // 2 + 10 * (where // 4 % 3) + 100 * (where // 12)).all()
+
+
+def test_a_refused_launch(dev, need):
+    """The kernel is named, and it runs afterwards."""
+    need(compiler=True, dialect="opencl")
+    kernel, a = add_kernel(dev), upload(dev, np.zeros(8, np.float32))
+    too_many = dev.capabilities.max_workgroup * 64
+    with pytest.raises(KernelError, match="'add' was refused"):
+        dev.launch(kernel, Grid((too_many,), (too_many,)), (a, 0, a, 0, 1.0, 8))
+    dev.launch(kernel, grid(8), (a, 0, a, 0, 1.0, 8))
+    assert (download(dev, a, 8) == 1).all()
 
 
 def test_a_binary_loads_again(dev, need):
