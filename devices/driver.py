@@ -107,6 +107,7 @@ class DriverBackend(Backend):
             device.gate.forked = True
             device.staging.after_fork()
             device.keep_opened()
+        _end_without_exit_handlers()
 
     def _close(self) -> None:
         """Before the interpreter takes things apart in any order: finish the work and let no block go back to a pool
@@ -118,3 +119,13 @@ class DriverBackend(Backend):
         for device in self._found:
             device.staging.finish()
             device.close()
+
+
+def _end_without_exit_handlers() -> None:
+    """End the process as multiprocessing ends its children: a driver's exit handlers join threads that a forked child
+    does not have (Mesa's crash there). What C wrote is flushed; Python has ended before.
+    """
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "on_exit"):  # glibc's; the last one registered runs first
+        libc.on_exit(libc._exit, None)
+        libc.on_exit(libc.fcloseall, None)

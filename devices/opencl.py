@@ -38,13 +38,14 @@ def _writable(folder: Path) -> bool:
 
 
 def _prepare_caches() -> None:
-    """With a home that cannot be written PoCL shows no device and pyopencl's own cache cannot be opened: give them
-    other places.
+    """With a home that cannot be written PoCL shows no device, pyopencl's own cache cannot be opened, and Mesa warns on
+    stderr: give them other places, or none.
     """
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     if _writable(home):
         return
     os.environ.setdefault("PYOPENCL_NO_CACHE", "1")
+    os.environ.setdefault("MESA_SHADER_CACHE_DISABLE", "true")
     if "POCL_CACHE_DIR" not in os.environ:
         folder = os.environ["POCL_CACHE_DIR"] = tempfile.mkdtemp(prefix="tensorx-pocl-")
         owner = os.getpid()

@@ -91,7 +91,7 @@ def download(dev, buffer, count, dtype=np.float32, offset=0):
     return array
 
 
-def python(code: str, timeout: float = 60, **env: str) -> subprocess.CompletedProcess:
+def python(code: str, timeout: float = 180, **env: str) -> subprocess.CompletedProcess:
     """Run ``code`` in a fresh interpreter with warnings as errors."""
     full = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{Path(__file__).parent}", **env}
     return subprocess.run(
