@@ -43,15 +43,16 @@ Step = Callable[[Any], None]
 GROUPS = (("f32",), ("f16", "bf16"), ("f64",), ("c64", "c128"), ("i32", "i64", "i16", "i8", "u8"), ("b8",))
 
 
-def counted(step: Step, d: Any, layout: str = "contiguous") -> Step:
+def counted(op: Any, step: Step, d: Any, layout: str = "contiguous") -> Step:
     """The step as a case of the table at the end: its row with this dtype and layout."""
     step.case = (d.code, layout)  # type: ignore[attr-defined]
+    step.needs = {d.code, op.promote.to or d.code}  # type: ignore[attr-defined]
     return step
 
 
 def lacks(device: Any, step: Step) -> bool:
-    """Whether the device cannot hold what the step is about."""
-    return hasattr(step, "case") and not device.runtime.capabilities.supports(step.case[0])
+    """Whether the device cannot hold what the step is about: its operands, or what its row makes of them."""
+    return not all(map(device.runtime.capabilities.supports, getattr(step, "needs", ())))
 
 
 def run(steps: Iterable[Step], device: Any) -> None:
@@ -136,7 +137,7 @@ def values(op: Any, device: Any, full: bool = False) -> list[Step]:
     for turn, (d, layout) in enumerate(cover(op, device, full)):
         found = numbered(op, d, device, full, turn)
         steps += [
-            counted(_value_step(op, case, layout, f"{op.name} {d.name} {layout} sample {i}"), d, layout)
+            counted(op, _value_step(op, case, layout, f"{op.name} {d.name} {layout} sample {i}"), d, layout)
             for i, case in found
         ]
     return steps
@@ -215,7 +216,7 @@ def special(op: Any, device: Any) -> list[Step]:
                 tuple(laid_out(row.astype(d.np), d, "contiguous", CPU) for row in grid),
                 derived(op, d, [((1,),) * n])[0].kwargs,
             )
-        steps.append(counted(_special_step(op, case, f"{op.name} {d.name} special values"), d))
+        steps.append(counted(op, _special_step(op, case, f"{op.name} {d.name} special values"), d))
     return steps
 
 
@@ -248,7 +249,7 @@ def empties(op: Any, device: Any) -> list[Step]:
         if op.kind.name in ("REDUCE", "ROWWISE", "SCAN", "SORT"):
             found += zero_dim(op, d)
     return [
-        counted(_agree_step(op, case, f"{op.name} {d.name} {shapes_of(op, case)}"), d)
+        counted(op, _agree_step(op, case, f"{op.name} {d.name} {shapes_of(op, case)}"), d)
         for case in found
     ]
 
@@ -324,7 +325,7 @@ def out(op: Any, device: Any, full: bool = False) -> list[Step]:
         return []
     kinds = OUTPUTS if full or not compiled(device) else ("stepped", OUTPUTS[seed_of(op) % 2 * 3])
     return [
-        counted(_out_step(op, case, kind, f"{op.name} {d.name} out= {kind} sample {i}"), d, kind)
+        counted(op, _out_step(op, case, kind, f"{op.name} {d.name} out= {kind} sample {i}"), d, kind)
         for kind in kinds
         for i, case in numbered(op, d, device, full)
     ]
@@ -378,7 +379,7 @@ def aliased(op: Any, device: Any) -> list[Step]:
             f"{op.name}: out= that is the operand itself gave {result._host()} instead of {expected}"
         )
 
-    return [counted(overlap, d, "overlapping")]
+    return [counted(op, overlap, d, "overlapping")]
 
 
 def has_inplace(op: Any) -> bool:
@@ -393,7 +394,7 @@ def inplace(op: Any, device: Any, full: bool = False) -> list[Step]:
         return []
     kinds = OUTPUTS if full or not compiled(device) else ("stepped", OUTPUTS[seed_of(op) % 2])
     return [
-        counted(_inplace_step(op, case, kind, f"{op.name}_ {d.name} {kind} sample {i}"), d, kind)
+        counted(op, _inplace_step(op, case, kind, f"{op.name}_ {d.name} {kind} sample {i}"), d, kind)
         for kind in kinds
         for i, case in numbered(op, d, device, full)
     ]
@@ -426,7 +427,7 @@ def views(op: Any, device: Any) -> list[Step]:
     d = one_dtype(op, device)
     if d is None or op.kind.name != "VIEW":
         return []
-    return [counted(_view_step(op, case), d) for case in cases(op, d)]
+    return [counted(op, _view_step(op, case), d) for case in cases(op, d)]
 
 
 def _view_step(op: Any, case: Case) -> Step:

@@ -101,7 +101,7 @@ def gradcheck(op: Any, device: Any, full: bool = False) -> list[Step]:
         found = found[seed_of(op) % max(len(found), 1) :][:1]
     for d in found:
         steps += [
-            counted(_gradcheck_step(op, case, f"{op.name} {d.name} sample {i}", compiled(device)), d)
+            counted(op, _gradcheck_step(op, case, f"{op.name} {d.name} sample {i}", compiled(device)), d)
             for i, case in numbered(op, d, device, full)
         ]
     return steps
@@ -145,7 +145,7 @@ def single(op: Any, device: Any) -> list[Step]:
         return []
     narrow, wide = (cases(op, d) for d in (dtypes.float32, dtypes.float64))
     return [
-        counted(_single_step(op, a, b, f"{op.name} gradient in float32 sample {i}"), dtypes.float32)
+        counted(op, _single_step(op, a, b, f"{op.name} gradient in float32 sample {i}"), dtypes.float32)
         for i, (a, b) in enumerate(zip(narrow, wide, strict=True))
     ][seed_of(op) % max(len(narrow), 1) :][:1]
 
@@ -187,7 +187,7 @@ def saved(op: Any, device: Any) -> list[Step]:
     d = _first_float(op)
     if d is None or not op.differentiable or compiled(device):
         return []
-    return [counted(_saved_step(op, case, f"{op.name} sample {i}"), d) for i, case in enumerate(cases(op, d))]
+    return [counted(op, _saved_step(op, case, f"{op.name} sample {i}"), d) for i, case in enumerate(cases(op, d))]
 
 
 def _grads_with(op: Any, case: Case, device: Any, changed: int, way: int = 0) -> tuple[list[Any], list[Any]]:
@@ -226,7 +226,7 @@ def overwritten(op: Any, device: Any) -> list[Step]:
     d = _first_float(op)
     if d is None or not differentiable(op) or compiled(device):
         return []
-    return [counted(_overwritten_step(op, case, f"{op.name} sample {i}"), d) for i, case in enumerate(cases(op, d))]
+    return [counted(op, _overwritten_step(op, case, f"{op.name} sample {i}"), d) for i, case in enumerate(cases(op, d))]
 
 
 def _overwritten_step(op: Any, case: Case, label: str) -> Step:
@@ -269,7 +269,7 @@ def undifferentiable(op: Any, device: Any) -> list[Step]:
                 f"{op.name}: has no rule, but its result requires grad"
             )
 
-    return [counted(step, d)]
+    return [counted(op, step, d)]
 
 
 __all__ = ["Differentiation", "differentiable", "gradcheck", "overwritten", "saved", "single", "undifferentiable"]
