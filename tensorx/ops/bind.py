@@ -13,8 +13,10 @@ from tensorx.errors import DTypeError, ShapeError
 from tensorx.ops import describe, fastpath, table
 from tensorx.ops import schema as S
 from tensorx.ops.dispatch import call, under_modes
-from tensorx.ops.record import flat_tensors, requires_grad
+from tensorx.ops.recipes import Recipes
+from tensorx.ops.record import requires_grad
 from tensorx.ops.table import Op
+from tensorx.ops.ways import Way, learn
 from tensorx.tensor import Tensor
 
 #: Python operator -> stem of its dunder methods.
@@ -111,7 +113,7 @@ def copy_results(op: Op, result: Any, out: tuple[Tensor, ...]) -> Any:
 def write_in_place(op: Op, args: tuple[Any, ...]) -> Tensor:
     """The in-place form of a composite: its result, copied. What its ops save must be the old values, so they get a copy if they record."""
     target: Tensor = args[0]
-    if state.grad and requires_grad(flat_tensors(args)):
+    if state.grad and requires_grad(args):
         old = target.clone()
         args = tuple(old if a is target else a for a in args)
     result = op.body(*args) if op.kind.name == "COMPOSITE" else call(op, args)
@@ -148,23 +150,48 @@ def named_class(op: Op) -> Any:
     return cls
 
 
+def binder(ops: Sequence[Op]) -> Callable[[tuple[Any, ...], dict[str, Any]], tuple[Op, tuple[Any, ...]]]:
+    """`resolve` for these overloads, which remembers how arguments of types seen before are bound."""
+    ways: Recipes[Way | None] = Recipes()
+
+    def bind(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Op, tuple[Any, ...]]:
+        types = tuple([a.__class__ for a in args])
+        key: Any = (types, *kwargs, *[v.__class__ for v in kwargs.values()]) if kwargs else types
+        way = ways.get(key)
+        if way is not None:
+            try:
+                return way.op, way.bind(args, kwargs)
+            except S.Mismatch:
+                pass  # a list of something else
+        op, bound = resolve(ops, args, kwargs)
+        if key not in ways:
+            ways[key] = learn(op, args, kwargs, bound, takes_numbers(op))
+        return op, bound
+    return bind
+
+
+_binder_of = functools.cache(lambda op: binder([op]))
+
+
+def _run_row(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return run(op, _binder_of(op)(args, kwargs)[1], None)
+
+
+Op.runner = staticmethod(_run_row)
+
+
 def function(name: str) -> Callable[..., Any]:
     """The function (and method) of all rows called ``name``."""
     ops = table.BY_NAME[name]
-    op = ops[0]
-    short, operands = _short_way(op)
+    short, operands = _short_way(ops[0])
+    bind = binder(ops)
 
     def f(*args: Any, out: Any = None, **kwargs: Any) -> Any:
         if short is not None and len(args) == operands and not kwargs and out is None and isinstance(args[0], Tensor):
             result = short(*args)
             if result is not NotImplemented:
                 return result
-        if len(ops) > 1:
-            return run(*resolve(ops, args, kwargs), out)
-        try:
-            bound = S.bind(op.schema, args, kwargs, takes_numbers(op))
-        except S.Mismatch as e:
-            raise TypeError(str(e)) from None
+        op, bound = bind(args, kwargs)
         return run(op, bound, out)
     return described(f, name, ops)
 
@@ -181,8 +208,10 @@ def _short_way(op: Op) -> tuple[Callable[..., Any] | None, int]:
 def inplace(name: str) -> Callable[..., Any]:
     """``x.name_(...)``."""
     ops = table.BY_NAME[name]
+    bind = binder(ops)
+
     def f(self: Tensor, *args: Any, **kwargs: Any) -> Any:
-        op, bound = resolve(ops, (self, *args), kwargs)
+        op, bound = bind((self, *args), kwargs)
         return run(op, bound, self)
     return described(f, name + "_", ops)
 

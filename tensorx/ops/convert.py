@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,9 @@ from tensorx.ops.arguments import as_dtype
 from tensorx.ops.arithmetic import zero
 from tensorx.ops.dispatch import call
 from tensorx.ops.families import composite, elementwise, row
+from tensorx.ops.kinds.arrange import ARRANGE
 from tensorx.ops.kinds.transfer import TRANSFER
+from tensorx.ops.program import Program
 from tensorx.ops.table import ASKED, KEEP
 from tensorx.tensor import Tensor, make
 from tensorx.tensor import empty as _empty
@@ -23,6 +26,8 @@ from tensorx.tensor import empty as _empty
 _cast = elementwise("_cast(Tensor self, ScalarType dtype) -> Tensor", lambda x, d: E.cast(x, d.compute), lambda g, out, x, d: g, promote=ASKED,
                     ref=lambda x, dtype=None: x, samples=lambda t: [(t((3, 4)), dtypes.float32)], public="to", doc="The values in another dtype.")
 _clone = elementwise("_clone(Tensor self) -> Tensor", lambda x: x, lambda g, out, x: g, ref=np.copy, doc="A copy.")
+_arrange = row("_clone.arranged(Tensor self, int[]? strides) -> Tensor", ARRANGE, None, lambda g: g, ref=lambda x, strides: np.copy(x),
+               samples=lambda t: [(t((3, 4)), None), (t((3, 4)), (1, 3))], doc="A copy whose elements lie in memory as these strides say.")
 _move = row("_move(Tensor self, Device device, bool non_blocking=False) -> Tensor", TRANSFER, None, lambda g, self_meta: to_device(g, self_meta.device), ref=np.copy,
             samples=lambda t: [(t((3, 4)), registry.device("cpu"))], public="to", doc="A copy on another device.")
 copy = elementwise("copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", lambda a, b, nb: b, lambda g, out, a, b, nb: (zero(g), g),
@@ -49,9 +54,14 @@ def to_device(t: Tensor, device: registry.device, non_blocking: bool = False) ->
 
 
 def copy_into(target: Tensor, source: Tensor) -> Tensor:
-    """Write ``source`` (same device) into ``target`` without recording: a kind's own temporary."""
-    copy.kind.forward(copy, (target, source, False), (target,))
+    """Write ``source`` (same device, no memory shared), broadcast and converted, into ``target`` without recording: a kind's own temporary."""
+    _copying(source.dtype, target.dtype).run((source,), (), target._shape, target.device, (target,))
     return target
+
+
+@functools.cache
+def _copying(source: DType, target: DType) -> Program:
+    return Program("copy", [E.arg(0, source.compute)], [source], [target])
 
 
 _quick = fastpath.unary(_clone)
@@ -71,12 +81,9 @@ def contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
     return _arranged(self, None if memory_format is None else formats.format_strides(self._shape, memory_format))
 
 
-def _arranged(t: Tensor, strides: tuple[int, ...] | None, d: DType | None = None) -> Tensor:
+def _arranged(t: Tensor, strides: tuple[int, ...] | None) -> Tensor:
     """A copy with these strides (None: row-major)."""
-    out = _empty(t._shape, d or t.dtype, t.device, strides)
-    result: Tensor = call(copy, (out, t, False), (out,))
-    result._storage.version = 0
-    return result
+    return call(_arrange, (t, strides))  # type: ignore[no-any-return]
 
 
 def clone(self: Tensor, *, memory_format: Any = None) -> Tensor:

@@ -85,7 +85,7 @@ def call(op: Op, args: tuple[Any, ...], out: Any = None) -> Any:
         result = op.kind.forward(op, args, None)
     except MemoryError as error:
         result = _short_of_memory(op, args, error)
-    if state.grad and op.differentiable and record.requires_grad(record.flat_tensors(args)):
+    if state.grad and op.differentiable and record.requires_grad(args):
         outputs = result if isinstance(result, tuple) else (result,)
         node = op.kind.node(op, args, outputs, None)
         if node is not None:
@@ -122,8 +122,7 @@ def _through_modes(op: Op, args: tuple[Any, ...], out: Any) -> Any:
 def _call_out(op: Op, args: tuple[Any, ...], out: tuple[Tensor, ...]) -> Any:
     target = out[0]
     inplace = bool(args) and target is args[0]
-    tensors = record.flat_tensors(args)
-    records = state.grad and record.requires_grad(tensors)
+    records = state.grad and record.requires_grad(args)
     name = op.public + ("_" if inplace else "")
     if not inplace and records:
         raise GradError(f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of the arguments requires grad. "

@@ -66,6 +66,14 @@ def learn(op: Op, args: tuple[Any, ...], key: Any) -> None:
     if plain and len(plan.stores) == 1 and used == tuple(range(len(tensors))) and not program.indexed and len(plan.scalars) == len(values):
         limit = next((n for n in (EVERYTHING, program.small) if use_numpy(device, n, program.small)), -1)
         op.fast[key] = Entry(op, plan, program, plan.stores[0], limit)
+    else:
+        op.fast[key] = None  # always the general path's
+
+
+def _stale(t: Tensor) -> bool:
+    """Whether ``t`` is a view whose node may have to be renewed (`views.View.refresh`)."""
+    view = t._view
+    return view is not None and view.version != t._storage.version
 
 
 def _result(r: Any, entry: Entry) -> Tensor:
@@ -130,9 +138,9 @@ def unary(op: Op) -> Callable[[Tensor], Tensor]:
 
     def f(self: Tensor) -> Tensor:
         entry = fast.get(self._key)
-        if entry is None or self._view is not None or state.stack or state.inference or anomaly.mode.on:
+        if entry is None or state.stack or state.inference or anomaly.mode.on or _stale(self):
             result: Tensor = call(op, (self, *rest))
-            if entry is None:
+            if self._key not in fast:
                 learn(op, (self, *rest), self._key)
             return result
         a = self._arr
@@ -175,7 +183,7 @@ def binary(op: Op, reflected: bool, convert: Callable[[Any], Any]) -> Callable[[
         if cls is float or cls is int:
             key: Any = (self._key, cls, reflected)
             entry = fast.get(key)
-            if entry is None or self._view is not None or state.stack or state.inference or anomaly.mode.on:
+            if entry is None or state.stack or state.inference or anomaly.mode.on or _stale(self):
                 return slow(self, other, key)
             a = self._arr
             out: Any
@@ -200,7 +208,7 @@ def binary(op: Op, reflected: bool, convert: Callable[[Any], Any]) -> Callable[[
         first, second = (other, self) if reflected else (self, other)
         key = (first._key, second._key)
         entry = fast.get(key)
-        if entry is None or first._view is not None or second._view is not None or state.stack or state.inference or anomaly.mode.on:
+        if entry is None or state.stack or state.inference or anomaly.mode.on or _stale(first) or _stale(second):
             return slow(self, other, key)
         a, b = first._arr, second._arr
         if a is not None and b is not None and a.size <= entry.limit and b.size <= entry.limit:

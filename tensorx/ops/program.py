@@ -22,11 +22,11 @@ from tensorx.kernels.geometry import geometry
 from tensorx.kernels.spec import KernelSpec, Operand
 from tensorx.ops import build, expr_kernel, expr_numpy, layout
 from tensorx.ops import expr as E
+from tensorx.ops.recipes import Launch, Layouts, Result, layouts
 from tensorx.storage import Storage
-from tensorx.tensor import CONTIGUOUS, Tensor, check_supported, empty, make, wrap
+from tensorx.tensor import CONTIGUOUS, Tensor, check_supported, make, wrap
 
 NUMPY_LIMIT = 1 << 15  # elements x intrinsics up to which one NumPy call beats a ctypes call and a kernel
-Layouts = tuple[tuple[int, ...], ...]
 prefer_kernels = os.environ.get("TENSORX_LANE") == "kernels"  # tests: no work is too small for a kernel
 
 
@@ -39,7 +39,7 @@ def use_numpy(device: registry.device, elements: int, limit: int = NUMPY_LIMIT) 
 class Program:
     """``outputs`` over ``arg`` leaves (compute dtypes of ``inputs``) and ``scalar`` leaves; results are stored as ``stores``."""
 
-    __slots__ = ("__dict__", "flats", "indexed", "inputs", "launchers", "name", "outputs", "scalars", "small", "stores")
+    __slots__ = ("__dict__", "flats", "indexed", "inputs", "kernels", "name", "orders", "outputs", "recipes", "scalars", "small", "stores")
 
     def __init__(self, name: str, outputs: Sequence[E.Expr], inputs: Sequence[dtype], stores: Sequence[dtype], scalars: Sequence[dtype] = ()) -> None:
         self.name, self.inputs, self.stores, self.scalars = name, tuple(inputs), tuple(stores), tuple(scalars)
@@ -47,7 +47,9 @@ class Program:
         self.indexed = any(x.op == "index" for x in E.topological(self.outputs))
         cost = sum(x.op not in E.LEAVES for x in E.topological(self.outputs))
         self.small = NUMPY_LIMIT // max(cost, 2)
-        self.launchers: dict[Any, tuple[Any, KernelSpec]] = {}
+        self.kernels: dict[Any, tuple[Any, KernelSpec]] = {}
+        self.recipes: Layouts[tuple[Launch | None, list[Result]]] = Layouts()
+        self.orders: Layouts[tuple[int, ...] | None] = Layouts()
         self.flats: dict[registry.device, Flat] = {}
 
     @functools.cached_property
@@ -69,11 +71,15 @@ class Program:
             results = self.run_flat(ins, values, shape, device, outs)
             if results is not None:
                 return results
+        key = (device, shape, layouts(ins), outs and layouts(outs))
+        recipe = self.recipes.get(key)
+        if recipe is None:
+            recipe = self.recipes.keep(key, self._recipe(runtime, device, ins, shape, outs))
+        launch, made = recipe
         if outs is None:
-            strides = layout.like_strides(shape, [(t._shape, t._get_strides()) for t in ins])
-            outs = [empty(shape, d, device, strides) for d in self.stores]
-        if 0 not in shape and device.type != "meta":
-            self._launch(runtime, device, ins, values, shape, outs)
+            outs = [r.make(runtime, device) for r in made]
+        if launch is not None:
+            launch(runtime, outs, ins, scalar_args(self.scalars, values) if values else ())
         return outs
 
     def run_flat(self, ins: Sequence[Tensor], values: Sequence[Any], shape: tuple[int, ...], device: registry.device,
@@ -110,34 +116,42 @@ class Program:
                 np.copyto(out._array(), r, casting="unsafe")
             return outs
         found = [_owned(r, shape, d, args) for r, d in zip(results, self.stores, strict=True)]
-        if not all(t._key & CONTIGUOUS and t._shape == shape for t in ins):
-            strides = layout.like_strides(shape, [(t._shape, t._get_strides()) for t in ins]) or layout.contiguous_strides(shape)
+        strides = self._order(ins, shape)
+        if strides is not None or len(shape) > 1:  # NumPy orders axes its own way where operands differ
             found = [_laid_out(r, strides) for r in found]
         return [wrap(r, d) for r, d in zip(found, self.stores, strict=True)]
 
-    def _launch(self, runtime: Any, device: registry.device, ins: Sequence[Tensor], values: Sequence[Any], shape: tuple[int, ...],
-                outs: Sequence[Tensor]) -> None:
-        operands = (*outs, *ins)
-        strides = tuple(layout.expanded_strides(t._shape, t._get_strides(), shape) for t in operands)
+    def _order(self, ins: Sequence[Tensor], shape: tuple[int, ...]) -> tuple[int, ...] | None:
+        """The strides of results, in the axis order of the operands; None means row-major."""
+        key = (shape, layouts(ins))
+        if key in self.orders:
+            return self.orders[key]
+        return self.orders.keep(key, layout.like_strides(shape, [(t._shape, t._get_strides()) for t in ins]))
+
+    def _recipe(self, runtime: Any, device: registry.device, ins: Sequence[Tensor], shape: tuple[int, ...],
+                outs: Sequence[Tensor] | None) -> tuple[Launch | None, list[Result]]:
+        """The launch (none where there is nothing to do) and, unless they are given, the results to be made."""
+        order = self._order(ins, shape) if outs is None else None
+        results = [Result(shape, d, device, order) for d in self.stores] if outs is None else []
+        if 0 in shape or device.type == "meta":
+            return None, results
+        out_layouts = [(r.shape, r.strides or layout.contiguous_strides(r.shape)) for r in results] or [(t._shape, t._get_strides()) for t in outs or ()]
+        strides = tuple(layout.expanded_strides(s, steps, shape) for s, steps in (*out_layouts, *((t._shape, t._get_strides()) for t in ins)))
         sizes, merged = layout.merge_axes(shape, strides, not self.indexed)
-        n = len(outs)
+        n = len(out_layouts)
         access = tuple("c" if sizes == (1,) else "r" if i >= n and s[-1] == 0 and any(s) else layout.access_class(s) for i, s in enumerate(merged))
         width = layout.index_width(sizes, merged)
         key = (device, len(sizes), access, width)
-        found = self.launchers.get(key)
+        found = self.kernels.get(key)
         if found is None:
             spec = self.spec(access, len(sizes), width)
-            found = self.launchers[key] = (build.kernel(device, spec), spec)
+            found = self.kernels[key] = (build.kernel(device, spec), spec)
         kernel, spec = found
-        args: list[Any] = []
-        for t in operands:
-            args += (t._storage.handle(), t._offset)
-        args += scalar_args(self.scalars, values)
-        args += sizes
+        tail = list(sizes)
         for s, a in zip(merged, access, strict=True):
             if a != "b":
-                args += s[:-1] if a in "cr" else s
-        runtime.launch(kernel, geometry(spec, runtime.capabilities, *sizes), args)
+                tail += s[:-1] if a in "cr" else s
+        return Launch(kernel, geometry(spec, runtime.capabilities, *sizes), tail), results
 
     def spec(self, access: Sequence[str], rank: int, width: str) -> KernelSpec:
         """The kernel for operands of these access classes (outputs first)."""
@@ -203,8 +217,10 @@ def wrapped_int(value: Any, d: dtype) -> int:
     return value - (1 << bits) if d.is_signed and value >> (bits - 1) else value
 
 
-def _laid_out(r: np.ndarray[Any, Any], strides: tuple[int, ...]) -> np.ndarray[Any, Any]:
+def _laid_out(r: np.ndarray[Any, Any], strides: tuple[int, ...] | None) -> np.ndarray[Any, Any]:
     """The array with the strides that kernels give such a result: NumPy orders broadcast axes its own way."""
+    if strides is None:
+        return r if r.flags.c_contiguous else np.ascontiguousarray(r)
     wanted = tuple(s * r.itemsize for s in strides)
     if not r.size or all(n == 1 or a == b for n, a, b in zip(r.shape, r.strides, wanted, strict=True)):
         return r

@@ -26,6 +26,11 @@ class Meta(NamedTuple):
     device: Any
 
 
+def meta_of(t: Any) -> Meta | None:
+    """What a rule may know of a tensor without its values."""
+    return Meta(t._shape, t.dtype, t.device) if getattr(t, "_is_tensor", False) else None
+
+
 class Saved:
     """A value kept for backward. `unpack` gives a Tensor again, or GradError if the value was overwritten since."""
 
@@ -106,10 +111,13 @@ def edges_of(tensors: Sequence[Tensor | None]) -> tuple[Any, ...]:
     return tuple(None if t is None else gradient_edge(t) for t in tensors)
 
 
-def requires_grad(tensors: Sequence[Any]) -> bool:
-    """Whether any tensor requires grad."""
-    for t in tensors:  # noqa: SIM110  on every call's way: a generator would cost 0.3 us
-        if t is not None and (t._rg if t._view is None else t.requires_grad):
+def requires_grad(args: Sequence[Any]) -> bool:
+    """Whether any tensor of bound arguments requires grad."""
+    for a in args:  # on every call's way: a generator would cost 0.3 us
+        if getattr(a, "_is_tensor", False):
+            if a._rg if a._view is None else a.requires_grad:
+                return True
+        elif a.__class__ is tuple and a and requires_grad(a):
             return True
     return False
 
@@ -152,6 +160,25 @@ class Rule:
         unknown = set(self.wants) - known
         if unknown:
             raise ValueError(f"register: the rule of '{op.name}' asks for {sorted(unknown)}; it may ask for {sorted(known)}")
+        asked = [(w, self.position[w]) for w in self.wants if w in self.position]
+        self.values = tuple((name, i, self.inputs.index(i)) for name, i in asked if i in self.inputs)
+        self.statics = tuple((name, i) for name, i in asked if i not in self.inputs)
+        self.results = tuple((w, self.output[w]) for w in self.wants if w in self.output and w not in self.position)
+        self.metas = tuple((w, self.position[w[:-5]]) for w in self.wants if w.endswith("_meta") and w not in self.position and w not in self.output)
+        self.lists = any(params[i].type == "Tensor[]" for i in self.inputs)
+        self.name = backward_name(op)
+        self.gs, self.needs = "gs" in self.wants, "needs" in self.wants
+        self.g = "g" in self.wants
+
+
+def _flattened(inputs: Sequence[Any]) -> tuple[list[Any], list[int]]:
+    """Inputs with lists laid out, and where each begins."""
+    flat: list[Any] = []
+    starts = []
+    for x in inputs:
+        starts.append(len(flat))
+        flat += x if x.__class__ is tuple else (x,)
+    return flat, starts
 
 
 class RuleNode(Node):
@@ -161,32 +188,30 @@ class RuleNode(Node):
 
     def __init__(self, op: Any, rule: Rule, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any = None) -> None:
         """``first`` replaces the first input's edge (a view that is written in place)."""
-        inputs = [t for i in rule.inputs for t in (args[i] if isinstance(args[i], tuple) else (args[i],))]
-        edges = edges_of([t if getattr(t, "_is_tensor", False) else None for t in inputs])
+        inputs = [args[i] for i in rule.inputs]
+        flat, starts = _flattened(inputs) if rule.lists else (inputs, range(len(inputs)))
+        edges = tuple([gradient_edge(t) if getattr(t, "_is_tensor", False) else None for t in flat])
         if first is not None:
             edges = (first, *edges[1:])
-        super().__init__(edges, len(outputs))
+        Node.__init__(self, edges, len(outputs))
         self.op, self.rule = op, rule
-        self.metas = [Meta(t._shape, t.dtype, t.device) if getattr(t, "_is_tensor", False) else None for t in inputs]
-        self.out_metas = [Meta(t._shape, t.dtype, t.device) for t in outputs]
-        flat = dict(zip(map(id, inputs), edges, strict=False))
+        self.metas: list[Any] = [meta_of(t) for t in flat]
+        self.out_metas: list[Any] = [meta_of(t) for t in outputs] if rule.several else []
         saved: dict[str, Any] = {}
-        statics: dict[str, Any] = {}
-        for name in rule.wants:
-            if name in rule.position:
-                value = args[rule.position[name]]
-                if isinstance(value, Tensor):
-                    saved[name] = save_input(value, flat.get(id(value)))
-                elif isinstance(value, tuple) and value and any(isinstance(v, Tensor) for v in value):
-                    saved[name] = [None if v is None else save_input(v, flat.get(id(v))) for v in value]
-                else:
-                    statics[name] = value
-            elif name in rule.output:
-                saved[name] = save_output(outputs[rule.output[name]], rule.output[name], self.name())
-            elif name.endswith("_meta"):
-                value = args[rule.position[name[:-5]]]
-                statics[name] = tuple(Meta(v._shape, v.dtype, v.device) for v in value) if isinstance(value, tuple) else (
-                    Meta(value._shape, value.dtype, value.device) if isinstance(value, Tensor) else None)
+        statics: dict[str, Any] = {name: args[i] for name, i in rule.statics}
+        for name, place, nr in rule.values:
+            value = args[place]
+            if getattr(value, "_is_tensor", False):
+                saved[name] = save_input(value, edges[starts[nr]])
+            elif value.__class__ is tuple and any(isinstance(v, Tensor) for v in value):
+                saved[name] = [None if v is None else save_input(v, edges[starts[nr] + k]) for k, v in enumerate(value)]
+            else:
+                statics[name] = value
+        for name, nr in rule.results:
+            saved[name] = save_output(outputs[nr], nr, rule.name)
+        for name, place in rule.metas:
+            value = args[place]
+            statics[name] = tuple([meta_of(v) for v in value]) if value.__class__ is tuple else meta_of(value)
         self.saved: dict[str, Any] | None = saved
         self.args = statics
 
@@ -206,25 +231,29 @@ class RuleNode(Node):
     def apply(self, grads: tuple[Any, ...], create_graph: bool) -> tuple[Any, ...]:
         if self.saved is None:
             raise GradError(FREED)
-        from tensorx.ops import factories
         values: dict[str, Any] = dict(self.args)
         for name, s in self.saved.items():
-            values[name] = [v and v.unpack(self) for v in s] if isinstance(s, list) else s.unpack(self)
+            values[name] = [v and v.unpack(self) for v in s] if s.__class__ is list else s.unpack(self)
         rule = self.rule
-        if "gs" in rule.wants:
+        if rule.gs:
             values["gs"] = grads
-        elif rule.several:
-            values["g"] = tuple(factories.zeros(m.shape, dtype=m.dtype, device=m.device) if g is None and m.dtype.kind >= FLOAT else g
-                                for g, m in zip(grads, self.out_metas, strict=True))
-        else:
-            values["g"] = grads[0]
-        if "needs" in rule.wants:
-            values["needs"] = tuple(e is not None for e in self.edges)
-        results = rule.function(**{k: values[k] for k in rule.wants})
-        if not isinstance(results, tuple):
+        if rule.g:
+            values["g"] = self.materialized(grads) if rule.several else grads[0]
+        if rule.needs:
+            values["needs"] = tuple([e is not None for e in self.edges])
+        results = rule.function(**values)
+        if results.__class__ is not tuple:
             results = (results,)
-        flat = [r for item in results for r in (item if isinstance(item, list) else (item,))]
-        return tuple(None if e is None or r is None else fit(r, m) for r, e, m in zip(flat, self.edges, self.metas, strict=True))
+        if rule.lists:
+            results = [r for item in results for r in (item if isinstance(item, list) else (item,))]
+        return tuple([None if e is None or r is None else r if r._shape == m.shape and r.dtype is m.dtype else fit(r, m)
+                      for r, e, m in zip(results, self.edges, self.metas, strict=True)])
+
+    def materialized(self, grads: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Undefined cotangents of floats as zeros."""
+        from tensorx.ops import factories
+        return tuple(factories.zeros(m.shape, dtype=m.dtype, device=m.device) if g is None and m.dtype.kind >= FLOAT else g
+                     for g, m in zip(grads, self.out_metas, strict=True))
 
 
 def fit(g: Tensor, meta: Any) -> Tensor:

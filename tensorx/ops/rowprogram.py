@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tensorx.devices import registry
-from tensorx.dtypes import COMPLEX, dtype
+from tensorx.dtypes import COMPLEX, FROM_CODE, dtype
 from tensorx.kernels import reduce as family
 from tensorx.kernels.geometry import geometry
 from tensorx.kernels.spec import KernelSpec, Operand
@@ -23,9 +23,12 @@ from tensorx.ops import build, expr_kernel, expr_numpy, layout
 from tensorx.ops import expr as E
 from tensorx.ops.program import NUMPY_LIMIT, named, scalar_args, scalar_names, use_numpy
 from tensorx.ops.program import Program as _Program
+from tensorx.ops.recipes import Launch, Layouts, Result, layouts
 from tensorx.tensor import Tensor, empty, wrap
 
 Ints = tuple[int, ...]
+#: Runs on (inputs, numbers, outputs) of the layouts that it was made for.
+Steps = Callable[[Sequence[Tensor], Sequence[Any], Sequence[Tensor]], None]
 PREFIX = "row_"
 LONG = 1 << 15  # elements of a row that are worth a launch a reduction, where one work group a row would idle a device
 
@@ -64,7 +67,7 @@ def read_per_row(outputs: Iterable[E.Expr]) -> set[int]:
 class RowProgram:
     """``outputs`` over ``arg`` leaves; ``elements`` says which of them have one value an element (the others: one a row)."""
 
-    __slots__ = ("__dict__", "elements", "inputs", "kernels", "name", "nodes", "outputs", "pair", "per_row", "placed", "scalars", "small", "stores")
+    __slots__ = ("__dict__", "elements", "inputs", "kernels", "name", "nodes", "outputs", "pair", "per_row", "placed", "recipes", "scalars", "small", "stores")
 
     def __init__(self, name: str, outputs: Sequence[E.Expr], inputs: Sequence[dtype], stores: Sequence[dtype], scalars: Sequence[dtype] = (),
                  elements: Sequence[bool] | None = None) -> None:
@@ -78,6 +81,7 @@ class RowProgram:
         self.pair = len(self.nodes) == 2 and {x.op for x in self.nodes} in ({"row_max", "row_argmax"}, {"row_min", "row_argmin"})
         self.small = NUMPY_LIMIT // max(sum(x.op not in E.LEAVES for x in order), 2)
         self.kernels: dict[Any, Any] = {}
+        self.recipes: Layouts[tuple[Steps | None, list[Result]]] = Layouts()
 
     @functools.cached_property
     def function(self) -> Callable[..., Any]:
@@ -104,18 +108,35 @@ class RowProgram:
             outs: Sequence[Tensor] | None = None) -> Sequence[Tensor]:
         """Run over ``shape`` with rows along the axes ``reduced``. Row results have the kept axes' shape, element results ``shape``."""
         runtime = device.runtime or registry.open(device)
-        kept = tuple(i for i in range(len(shape)) if i not in reduced)
         if use_numpy(device, math.prod(shape), self.small):
-            return self._run_numpy(ins, values, shape, kept, reduced, outs)
+            return self._run_numpy(ins, values, shape, reduced, outs)
+        key = (device, shape, reduced, layouts(ins), outs and layouts(outs))
+        recipe = self.recipes.get(key)
+        if recipe is None:
+            recipe = self.recipes.keep(key, self._recipe(runtime, device, ins, shape, reduced, outs))
+        steps, results = recipe
         if outs is None:
-            small = tuple(shape[i] for i in kept)
-            outs = [empty(shape if e else small, d, device) for e, d in zip(self.elements, self.stores, strict=True)]
-        if device.type != "meta" and any(0 not in o._shape for o in outs):
-            self._launch(runtime, device, ins, values, shape, kept, reduced, outs)
+            outs = [r.make(runtime, device) for r in results]
+        if steps is not None:
+            steps(ins, values, outs)
         return outs
 
-    def _run_numpy(self, ins: Sequence[Tensor], values: Sequence[Any], shape: Ints, kept: Ints, reduced: Ints,
-                   outs: Sequence[Tensor] | None) -> Sequence[Tensor]:
+    def _recipe(self, runtime: Any, device: registry.device, ins: Sequence[Tensor], shape: Ints, reduced: Ints,
+                outs: Sequence[Tensor] | None) -> tuple[Steps | None, list[Result]]:
+        """What to do with tensors of these layouts (None: nothing) and, unless they are given, the results to be made."""
+        kept = tuple(i for i in range(len(shape)) if i not in reduced)
+        small = tuple(shape[i] for i in kept)
+        results = [Result(shape if e else small, d, device) for e, d in zip(self.elements, self.stores, strict=True)] if outs is None else []
+        if device.type == "meta" or (all(0 in o._shape for o in outs or ()) and all(0 in r.shape for r in results)):
+            return None, results
+        steps = [r.strides or layout.contiguous_strides(r.shape) for r in results] or [o._get_strides() for o in outs or ()]
+        return self._steps(runtime, device, ins, steps, shape, kept, reduced), results
+
+    def _run_numpy(self, ins: Sequence[Tensor], values: Sequence[Any], shape: Ints, reduced: Ints, outs: Sequence[Tensor] | None) -> Sequence[Tensor]:
+        lead = len(shape) - len(reduced)
+        if outs is None and reduced == tuple(range(lead, len(shape))) and all(t._shape == shape for t in ins):
+            return self._run_rows(ins, values, shape, lead)
+        kept = tuple(i for i in range(len(shape)) if i not in reduced)
         order = kept + reduced
         count = math.prod(shape[i] for i in reduced)
         small = tuple(shape[i] for i in kept)
@@ -136,49 +157,57 @@ class RowProgram:
             np.copyto(out._array(), r, casting="unsafe")
         return outs
 
-    def _launch(self, runtime: Any, device: registry.device, ins: Sequence[Tensor], values: Sequence[Any], shape: Ints, kept: Ints, reduced: Ints,
-                outs: Sequence[Tensor]) -> None:
+    def _run_rows(self, ins: Sequence[Tensor], values: Sequence[Any], shape: Ints, lead: int) -> Sequence[Tensor]:
+        """`_run_numpy` where the rows are the last axes of every operand."""
+        small = shape[:lead]
+        count = math.prod(shape[lead:])
+        rows = (*small, count)
+        args = [t._array().reshape(rows) for t in ins]
+        result = expr_numpy.quietly(self.function, *args, *_Program.arrays(self, values), None, count)  # type: ignore[arg-type]  # same attributes
+        found = []
+        for r, element, d in zip(result if isinstance(result, tuple) else (result,), self.elements, self.stores, strict=True):
+            r = np.asarray(r, d.np)
+            if not element:
+                r = r[..., 0] if r.shape == (*small, 1) else np.broadcast_to(r[..., :1] if r.ndim else r, (*small, 1)).reshape(small)
+            elif r.shape != rows:
+                r = np.broadcast_to(r, rows)
+            found.append(wrap(np.array(r.reshape(shape if element else small), order="C"), d))
+        return found
+
+    def _steps(self, runtime: Any, device: registry.device, ins: Sequence[Tensor], steps: Sequence[Ints], shape: Ints, kept: Ints, reduced: Ints) -> Steps:
+        """The launches for inputs of these layouts and outputs with the strides ``steps``."""
         full = [layout.expanded_strides(t._shape, t._get_strides(), shape) for t in ins]
-        out_strides = [self._kept_strides(o, e, kept) for o, e in zip(outs, self.elements, strict=True)]
-        n = len(outs)
+        out_strides = [tuple(s[i] for i in kept) if e else s for s, e in zip(steps, self.elements, strict=True)]
+        n = len(steps)
         sizes_k, k = layout.merge_axes(tuple(shape[i] for i in kept), (*out_strides, *(tuple(s[i] for i in kept) for s in full)))
-        row_strides = [tuple(o._get_strides()[i] for i in reduced) for o, e in zip(outs, self.elements, strict=True) if e]
+        row_strides = [tuple(s[i] for i in reduced) for s, e in zip(steps, self.elements, strict=True) if e]
         sizes_r, r = layout.merge_axes(tuple(shape[i] for i in reduced), (*(tuple(s[i] for i in reduced) for s in full), *row_strides),
                                       self.single and not any("arg" in x.op for x in self.nodes))
         if self.single:
-            self._reduce(runtime, device, ins, values, outs, sizes_k, sizes_r, k[:n], [(a, b) for a, b in zip(k[n:], r, strict=True)])
-            return
+            return self._reduce(runtime, device, sizes_k, sizes_r, k[:n], [(a, b) for a, b in zip(k[n:], r, strict=True)])
         if self.stageable and (len(sizes_r) > 1 or few_and_long(shape, reduced, runtime.capabilities)):
-            self.staged.run(ins, values, shape, reduced, device, outs)
-            return
+            return lambda ins, values, outs: self.staged.run(ins, values, shape, reduced, device, outs)
         if len(sizes_r) > 1:  # the row is not one axis in memory: gather it into one first
-            order = kept + reduced
-            dense = [t.expand(shape).permute(*order).contiguous() if t.numel() > 1 else t for t in ins]
-            back = [dense[i].permute(*np.argsort(order).tolist()) if t.numel() > 1 else t for i, t in enumerate(ins)]
-            self._launch_dense(runtime, device, back, values, shape, kept, reduced, outs)
-            return
-        self._rowwise(runtime, device, ins, values, outs, sizes_k, sizes_r, k, r)
+            return lambda ins, values, outs: self._run_dense(ins, values, shape, kept, reduced, device, outs)
+        return self._rowwise(runtime, device, sizes_k, sizes_r, k, r)
 
-    def _launch_dense(self, runtime: Any, device: registry.device, ins: Sequence[Tensor], values: Sequence[Any], shape: Ints, kept: Ints, reduced: Ints,
-                      outs: Sequence[Tensor]) -> None:
-        """Element results go through a dense temporary, whose rows are one axis."""
+    def _run_dense(self, ins: Sequence[Tensor], values: Sequence[Any], shape: Ints, kept: Ints, reduced: Ints, device: registry.device,
+                   outs: Sequence[Tensor]) -> None:
+        """Through dense temporaries, whose rows are one axis."""
         from tensorx.ops.convert import copy_into
         order = kept + reduced
         inverse = np.argsort(order).tolist()
+        dense = [t.expand(shape).permute(*order).contiguous().permute(*inverse) if t.numel() > 1 else t for t in ins]
         temporary = [empty([shape[i] for i in order], o.dtype, device).permute(*inverse) if e else o for o, e in zip(outs, self.elements, strict=True)]
-        self._launch(runtime, device, ins, values, shape, kept, reduced, temporary)
+        self.run(dense, values, shape, reduced, device, temporary)
         for t, o, e in zip(temporary, outs, self.elements, strict=True):
             if e:
                 copy_into(o, t)
 
-    def _kept_strides(self, out: Tensor, element: bool, kept: Ints) -> Ints:
-        strides = out._get_strides()
-        return tuple(strides[i] for i in kept) if element else strides
-
     # the reduce family
 
-    def _reduce(self, runtime: Any, device: registry.device, ins: Sequence[Tensor], values: Sequence[Any], outs: Sequence[Tensor], kept: Ints, reduced: Ints,
-                out_strides: Sequence[Ints], in_strides: Sequence[tuple[Ints, Ints]]) -> None:
+    def _reduce(self, runtime: Any, device: registry.device, kept: Ints, reduced: Ints, out_strides: Sequence[Ints],
+                in_strides: Sequence[tuple[Ints, Ints]]) -> Steps:
         width = layout.index_width((*kept, *reduced), [(*a, *b) for a, b in in_strides])
         access = reduce_access(in_strides)
         key = (device, len(kept), len(reduced), access, width)
@@ -188,25 +217,25 @@ class RowProgram:
         spec, partial, final = self.kernels[key]
         caps = runtime.capabilities
         splits = family.splits(spec, caps, *kept, *reduced)
-        scalars = scalar_args(self.scalars, values)
-        in_args = [x for t in ins for x in (t._storage.handle(), t._offset)]
         in_steps = [s for (a, b), c in zip(in_strides, access, strict=True) if c != "b" for s in (*a, *b)]
-        out_args = [x for t in outs for x in (t._storage.handle(), t._offset)]
         out_steps = [s for o in out_strides for s in o]
         if splits == 1:
-            kernel = build.kernel(device, spec)
-            runtime.launch(kernel, geometry(spec, caps, *kept, *reduced), [*out_args, *in_args, *scalars, *kept, *reduced, *out_steps, *in_steps])
-            return
-        from tensorx.dtypes import FROM_CODE
-        scratch = [empty((*kept, splits), FROM_CODE[o.dtype], device) for o in partial.outputs]
-        steps = [s for t in scratch for s in t._get_strides()[:-1]]
-        args = [x for t in scratch for x in (t._storage.handle(), 0)]
-        runtime.launch(build.kernel(device, partial), geometry(partial, caps, *kept, *reduced, splits),
-                       [*args, *in_args, *scalars, *kept, *reduced, splits, *steps, *in_steps])
+            whole = Launch(build.kernel(device, spec), geometry(spec, caps, *kept, *reduced), (*kept, *reduced, *out_steps, *in_steps))
+            return lambda ins, values, outs: whole(runtime, outs, ins, scalar_args(self.scalars, values))
+        scratch = [Result((*kept, splits), FROM_CODE[o.dtype], device) for o in partial.outputs]
+        steps = layout.contiguous_strides((*kept, splits))
         total = math.prod(reduced)
-        steps = [s for t in scratch for s in t._get_strides()]
-        runtime.launch(build.kernel(device, final), geometry(final, caps, *kept, splits, total),
-                       [*out_args, *args, *scalars, *kept, splits, total, *out_steps, *steps])
+        first = Launch(build.kernel(device, partial), geometry(partial, caps, *kept, *reduced, splits),
+                       (*kept, *reduced, splits, *steps[:-1] * len(scratch), *in_steps))
+        second = Launch(build.kernel(device, final), geometry(final, caps, *kept, splits, total),
+                        (*kept, splits, total, *out_steps, *steps * len(scratch)))
+
+        def both(ins: Sequence[Tensor], values: Sequence[Any], outs: Sequence[Tensor]) -> None:
+            between, numbers = [r.make(runtime, device) for r in scratch], scalar_args(self.scalars, values)
+            first(runtime, between, ins, numbers)
+            second(runtime, outs, between, numbers)
+
+        return both
 
     def _reduce_spec(self, access: Sequence[str], kept: int, reduced: int, width: str) -> KernelSpec:
         node = self.nodes[0] if not self.pair else next(x for x in self.nodes if not x.op.startswith("row_arg"))
@@ -224,9 +253,8 @@ class RowProgram:
 
     # the rowwise family
 
-    def _rowwise(self, runtime: Any, device: registry.device, ins: Sequence[Tensor], values: Sequence[Any], outs: Sequence[Tensor], kept: Ints, row: Ints,
-                 k: Sequence[Ints], r: Sequence[Ints]) -> None:
-        n, m = len(outs), len(ins)
+    def _rowwise(self, runtime: Any, device: registry.device, kept: Ints, row: Ints, k: Sequence[Ints], r: Sequence[Ints]) -> Steps:
+        n, m = len(self.stores), len(self.inputs)
         elements = iter(r[m:])
         steps = [next(elements) if e else None for e in self.elements]
         reads = [None if i in self.per_row else s for i, s in enumerate(r[:m])]
@@ -239,13 +267,12 @@ class RowProgram:
         if key not in self.kernels:
             self.kernels[key] = self._rowwise_spec(access, len(kept), width)
         spec = self.kernels[key]
-        args: list[Any] = [x for t in (*outs, *ins) for x in (t._storage.handle(), t._offset)]
-        args += scalar_args(self.scalars, values)
-        args += (*kept, *row)
+        tail = [*kept, *row]
         for (a, b), c in zip(operands, access, strict=True):
             if c != "b":
-                args += a if b is None or c in ("c", "row") else (*a, *b)
-        runtime.launch(build.kernel(device, spec), geometry(spec, runtime.capabilities, *kept, *row), args)
+                tail += a if b is None or c in ("c", "row") else (*a, *b)
+        launch = Launch(build.kernel(device, spec), geometry(spec, runtime.capabilities, *kept, *row), tail)
+        return lambda ins, values, outs: launch(runtime, outs, ins, scalar_args(self.scalars, values))
 
     def _rowwise_spec(self, access: Sequence[str], kept: int, width: str) -> KernelSpec:
         n = len(self.stores)

@@ -176,8 +176,14 @@ def _int(x: Any) -> Any:
 
 
 def _ints(x: Any, length: int) -> tuple[int, ...]:
-    if x.__class__ is tuple or isinstance(x, list | tuple):
-        return tuple(_int(i) for i in x)
+    if x.__class__ is tuple:
+        for i in x:
+            if i.__class__ is not int:
+                break
+        else:
+            return x  # type: ignore[no-any-return]
+    if isinstance(x, list | tuple):
+        return tuple([_int(i) for i in x])
     if getattr(x, "_is_tensor", False) and x._shape:
         return tuple(_int(i) for i in x.tolist())
     return (_int(x),) * max(length, 1)

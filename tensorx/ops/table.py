@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from tensorx import dtypes
 from tensorx.dtypes import BOOL, FLOAT, INT, dtype
 from tensorx.ops import schema as S
+from tensorx.ops.recipes import Recipes
 
 
 class _NonDiff:
@@ -72,23 +73,6 @@ KEEP = Promote("keep", result="self")  # the first operand's dtype
 ASKED = Promote("asked", result="dtype")  # the dtype argument
 
 
-class Plans(dict[Any, Any]):
-    """What a kind knows of calls that it saw. Keys hold no sizes, so there are few; should static arguments vary without end, the oldest go.
-
-    >>> plans = Plans((i, "") for i in range(Plans.most))
-    >>> plans["new"] = ""
-    >>> len(plans) == Plans.most, 0 in plans, "new" in plans
-    (True, False, True)
-    """
-
-    most = 1024
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        while len(self) >= self.most:
-            self.pop(next(iter(tuple(self)), None), None)  # a copy: other threads may insert
-        super().__setitem__(key, value)
-
-
 @dataclass(eq=False, slots=True)
 class Op:
     """One row."""
@@ -108,8 +92,9 @@ class Op:
     symbol: str = ""  # Python operator, for the dunder methods
     ulp: float = 4.0  # how far the result may be from the oracle, in units of the result dtype
     extra: Any = None  # what the kind alone understands (prepared by it)
-    plans: Plans = field(default_factory=Plans)
+    plans: Recipes[Any] = field(default_factory=Recipes)
     fast: dict[Any, Any] = field(default_factory=dict)  # see ops.fastpath
+    runner: ClassVar[Callable[[Op, tuple[Any, ...], dict[str, Any]], Any]]  # of `ops.bind`, which needs the table first
 
     @property
     def name(self) -> str:
@@ -123,8 +108,7 @@ class Op:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the row as Python code inside the library does: no overloads, no ``out=``."""
-        from tensorx.ops import bind
-        return bind.run(self, S.bind(self.schema, args, kwargs, bind.takes_numbers(self)), None)
+        return Op.runner(self, args, kwargs)
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"

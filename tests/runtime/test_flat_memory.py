@@ -12,7 +12,8 @@ import pytest
 import tensorx as tx
 from tensorx import nn, optim
 from tensorx.ops import build, fused
-from tensorx.ops.table import OPS, Plans
+from tensorx.ops.recipes import Recipes
+from tensorx.ops.table import OPS
 
 F = nn.functional
 
@@ -107,7 +108,7 @@ def test_caches_do_not_depend_on_sizes_or_numbers(device):
 
 def test_plans_are_bounded(device, monkeypatch):
     """Rules made anew for every step: the oldest plans go, results stay right."""
-    monkeypatch.setattr(Plans, "most", 20)
+    monkeypatch.setattr(Recipes, "most", 20)
     row, p = OPS["_step"], tx.zeros(3, device=device)
     kept = dict(row.plans)
     for k in range(30):

@@ -21,6 +21,7 @@ from tensorx.kernels import contraction, convolution
 from tensorx.kernels.contraction import View
 from tensorx.kernels.convolution import Window
 from tensorx.ops import build, dispatch, layout, record, table, windows
+from tensorx.ops.expr_numpy import quietly
 from tensorx.ops.outputs import resize_output
 from tensorx.ops.program import scalar_args, scalar_names, use_numpy
 from tensorx.ops.table import Op
@@ -169,18 +170,25 @@ def _scaled(d: dtype) -> str:
 
 
 def _multiply_numpy(p: Product, out: Tensor) -> None:
+    with locks.blas:
+        quietly(_product, p, out)
+
+
+def _product(p: Product, out: Tensor) -> None:
     work = out.dtype.compute.np
-    a, b = (t._array().astype(work, copy=False) for t in (p.a, p.b))
+    a, b = p.a._array(), p.b._array()
     target = out._array()
-    with np.errstate(all="ignore"), locks.blas:
-        r = np.matmul(a, b, out=target) if target.dtype == work else np.matmul(a, b)  # no operand shares memory with it
-        if p.alpha != 1:
-            r *= np.asarray(p.alpha, r.dtype)
-        if p.extra is not None and p.beta != 0:
-            extra = p.extra._array().astype(work, copy=False)
-            r += extra if p.beta == 1 else extra * np.asarray(p.beta, work)
-        if r is not target:
-            target[...] = r
+    if target.dtype == work:
+        r = np.matmul(a, b, out=target)  # no operand shares memory with it
+    else:
+        r = np.matmul(a.astype(work, copy=False), b.astype(work, copy=False))
+    if p.alpha != 1:
+        r *= np.asarray(p.alpha, r.dtype)
+    if p.extra is not None and p.beta != 0:
+        extra = p.extra._array().astype(work, copy=False)
+        r += extra if p.beta == 1 else extra * np.asarray(p.beta, work)
+    if r is not target:
+        target[...] = r
 
 
 def convolve(c: Convolution, out: Tensor) -> None:

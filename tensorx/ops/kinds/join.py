@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 from tensorx import dtypes
 from tensorx.autograd.node import Node
 from tensorx.errors import BadValue, ShapeError
 from tensorx.ops import dispatch, record
 from tensorx.ops.outputs import resize_output
+from tensorx.ops.program import use_numpy
 from tensorx.ops.table import Op
-from tensorx.tensor import Tensor, empty, make, normalize_dim
+from tensorx.tensor import Tensor, empty, make, normalize_dim, wrap
 
 
 class Join:
@@ -36,6 +40,8 @@ class Join:
         common = dtypes.promote([t.dtype for t in tensors], [], [])
         device = dispatch.device_of(op, list(tensors))
         if out is None:
+            if use_numpy(device, math.prod(shape)) and all(t.dtype is common for t in used):
+                return wrap(np.concatenate([t._array() for t in used], d), common)
             result = empty(shape, common, device)
         else:
             result = out[0]

@@ -18,7 +18,8 @@ from tensorx.ops.kinds.rows import written
 from tensorx.ops.kinds.tables import Table, table
 from tensorx.ops.kinds.windowed import arrange, buffers
 from tensorx.ops.program import named, use_numpy
-from tensorx.ops.table import Op, Plans
+from tensorx.ops.recipes import Recipes
+from tensorx.ops.table import Op
 from tensorx.tensor import Tensor, empty, from_host
 
 Ints = tuple[int, ...]
@@ -96,7 +97,7 @@ def _host(plan: Resampling, tables: Sequence[Table], out: Tensor) -> None:
         out._array()[...] = y
 
 
-class _Placed(Plans):
+class _Placed(Recipes[Any]):
     """Tables on devices: fewer, as they hold memory there."""
 
     most = 128

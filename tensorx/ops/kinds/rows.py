@@ -17,9 +17,12 @@ from tensorx.errors import BadIndex, ShapeError
 from tensorx.ops import dispatch, layout, record, table
 from tensorx.ops.kinds.elementwise import TENSOR, leaves, store_dtype
 from tensorx.ops.outputs import check_memory, resize_output
+from tensorx.ops.recipes import Layouts
 from tensorx.ops.rowprogram import RowProgram
 from tensorx.ops.table import Op
 from tensorx.tensor import CONTIGUOUS, Tensor, make, normalize_dim
+
+Ints = tuple[int, ...]
 
 
 class RowKind:
@@ -34,21 +37,28 @@ class RowKind:
         """Sort the parameters; read the rule once."""
         kind = {"Tensor": TENSOR, "Scalar": "Scalar", "float": "float", "Seed": "Seed"}
         kinds = tuple(kind.get(p.type, "static") for p in op.schema.params)
-        op.extra = (kinds, record.Rule(op) if op.differentiable else None, {p.name: i for i, p in enumerate(op.schema.params)})
+        op.extra = (kinds, record.Rule(op) if op.differentiable else None, {p.name: i for i, p in enumerate(op.schema.params)}, Layouts())
 
     def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
         """Compute; a Tensor, or a tuple of them."""
-        kinds, _, position = op.extra
-        tensors = [a for a in args if isinstance(a, Tensor)]
-        device = dispatch.device_of(op, tensors)
-        shape = layout.broadcast_shapes(op.public, *[t._shape for t in tensors])
-        reduced = axes(op, args, position, shape)
-        program, values = self.program(op, args, kinds)
-        kept = tuple(n for i, n in enumerate(shape) if i not in reduced)
-        if program.single and any(x.op in ("row_max", "row_min", "row_argmax", "row_argmin") for x in program.nodes):
-            check_not_empty(op, shape, reduced, kept)
-        keepdim = args[position["keepdim"]] if "keepdim" in position else self.name == "ROWWISE"
-        final = tuple(1 if i in reduced else n for i, n in enumerate(shape)) if keepdim else kept
+        tensors: list[Tensor] = []
+        values: list[Any] = []
+        key: list[Any] = [dtypes._default]
+        for a, kind in zip(args, op.extra[0], strict=True):
+            if isinstance(a, Tensor):
+                tensors.append(a)
+                key += (a._key, a._shape)
+            elif kind == "static" or a is None:
+                key.append(a)
+            else:
+                values.append(a)
+                key.append(a.__class__)
+        recipes: Layouts[Any] = op.extra[3]
+        k = tuple(key)
+        recipe = recipes.get(k)
+        if recipe is None:
+            recipe = recipes.keep(k, self._recipe(op, args, tensors))
+        program, device, shape, reduced, keepdim, final = recipe
         outs = None if out is None else written(op, out, [shape if e else final for e in program.elements], program.stores, tensors)
         if outs is not None:
             outs = [o if e or not keepdim else squeezed(o, reduced) for o, e in zip(outs, program.elements, strict=True)]
@@ -58,10 +68,23 @@ class RowKind:
         results = [r if e or not keepdim else make(r._storage, final, None, 0, r.dtype) for r, e in zip(results, program.elements, strict=True)]
         return results[0] if len(results) == 1 else tuple(results)
 
-    def program(self, op: Op, args: tuple[Any, ...], kinds: Sequence[str]) -> tuple[RowProgram, list[Any]]:
-        """The RowProgram of a call (cached) and its run-time numbers."""
+    def _recipe(self, op: Op, args: tuple[Any, ...], tensors: Sequence[Tensor]) -> tuple[RowProgram, Any, Ints, Ints, bool, Ints]:
+        """What a call works out from dtypes, shapes and static arguments: program, device, shape, axes, and the shape of results of one value a row."""
+        kinds, _, position, _ = op.extra
+        device = dispatch.device_of(op, list(tensors))
+        shape = layout.broadcast_shapes(op.public, *[t._shape for t in tensors])
+        reduced = axes(op, args, position, shape)
+        program = self.program(op, args, kinds)
+        kept = tuple(n for i, n in enumerate(shape) if i not in reduced)
+        if program.single and any(x.op in ("row_max", "row_min", "row_argmax", "row_argmin") for x in program.nodes):
+            check_not_empty(op, shape, reduced, kept)
+        keepdim = args[position["keepdim"]] if "keepdim" in position else self.name == "ROWWISE"
+        final = tuple(1 if i in reduced else n for i, n in enumerate(shape)) if keepdim else kept
+        return program, device, shape, reduced, keepdim, final
+
+    def program(self, op: Op, args: tuple[Any, ...], kinds: Sequence[str]) -> RowProgram:
+        """The RowProgram of a call, cached: shapes and dims are nothing to it."""
         key: list[Any] = [dtypes._default]
-        values = []
         for a, kind in zip(args, kinds, strict=True):
             if isinstance(a, Tensor):
                 key.append(a._key & ~CONTIGUOUS)
@@ -69,12 +92,11 @@ class RowKind:
                 key.append(a if kind != "static" or isinstance(a, str | dtype | bool) else None)
             else:
                 key.append(a.__class__)
-                values.append(a)
         k = tuple(key)
         found = op.plans.get(k)
         if found is None:
             found = op.plans[k] = self.trace(op, args, kinds)
-        return found, values
+        return found
 
     def trace(self, op: Op, args: tuple[Any, ...], kinds: Sequence[str]) -> RowProgram:
         """Trace the body for these dtypes."""

@@ -7,8 +7,10 @@ from typing import Any
 
 from tensorx.autograd.node import Node
 from tensorx.ops import record, views
+from tensorx.ops.recipes import Layouts
 from tensorx.ops.table import Op
-from tensorx.tensor import Tensor, make
+from tensorx.size import is_contiguous
+from tensorx.tensor import Tensor, bare, key_of
 
 
 class Viewing:
@@ -19,26 +21,42 @@ class Viewing:
 
     def prepare(self, op: Op) -> None:
         """Read the rule once."""
-        op.extra = record.Rule(op) if op.differentiable else None
+        op.extra = (record.Rule(op) if op.differentiable else None, Layouts())
 
     def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
         """The view (or a tuple of views), noted as such."""
         t = args[0]
         if t._view is not None:
             t._view.refresh(t)
-        geometry = op.body(*args)
-        if not isinstance(geometry, list):
-            return _one(t, geometry, op, args, 0, False)
-        return tuple(_one(t, g, op, args, i, True) for i, g in enumerate(geometry))
+        rest = args[1:]
+        key = (t._key, t._shape, t._strides, t._offset, rest)
+        recipes: Layouts[Any] = op.extra[1]
+        geometry = recipes.get(key)
+        if geometry is None:
+            found = op.body(*args)
+            several = isinstance(found, list)
+            geometry = recipes.keep(key, (several, tuple([_canonical(t, g) for g in (found if several else [found])])))
+        several, places = geometry
+        if several:
+            return tuple([_one(t, place, op, rest, i, True) for i, place in enumerate(places)])
+        return _one(t, places[0], op, rest, 0, False)
 
     def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any) -> Node:
         """Record a call."""
-        return record.RuleNode(op, op.extra, args, outputs, first)
+        return record.RuleNode(op, op.extra[0], args, outputs, first)
 
 
-def _one(t: Tensor, geometry: tuple[Any, ...], op: Op, args: tuple[Any, ...], nr: int, multi: bool) -> Tensor:
-    out = make(t._storage, geometry[0], geometry[1], geometry[2], geometry[3] if len(geometry) > 3 else t.dtype)
-    views.connect(t, out, op, args[1:], nr, multi)
+def _canonical(t: Tensor, geometry: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What `bare` takes after the storage."""
+    shape, strides, offset, d = geometry if len(geometry) > 3 else (*geometry, t.dtype)
+    contiguous = strides is None or is_contiguous(shape, strides)
+    key = key_of(d, t.device, not shape, contiguous)
+    return tuple(shape), None if strides is None else tuple(strides), offset, d, key
+
+
+def _one(t: Tensor, place: tuple[Any, ...], op: Op, rest: tuple[Any, ...], nr: int, multi: bool) -> Tensor:
+    out = bare(t._storage, *place)
+    views.connect(t, out, op, rest, nr, multi)
     return out
 
 
