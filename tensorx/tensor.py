@@ -452,21 +452,6 @@ def make(
     return out
 
 
-def bare(
-    storage: Storage, shape: tuple[int, ...], strides: tuple[int, ...] | None, offset: int, d: DType, key: int
-) -> Tensor:
-    """`make` where the key is known and ``strides`` is None if they are contiguous."""
-    out: Tensor = Tensor.__new__(Tensor)
-    out._storage, out._shape, out.dtype, out.device, out._key = storage, shape, d, storage.device, key
-    if strides is not None:
-        out._strides = strides
-    if offset:
-        out._offset = offset
-    if state.inference:
-        out._inference = True
-    return out
-
-
 def check_supported(d: DType, device: registry.device) -> None:
     """DTypeError unless ``device`` can hold elements of ``d``."""
     caps = (device.runtime or registry.open(device)).capabilities

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
+from tensorx.autograd.modes import state
 from tensorx.dtypes import dtype
 from tensorx.size import is_contiguous
 from tensorx.storage import Storage
-from tensorx.tensor import Tensor, bare, check_supported, key_of
+from tensorx.tensor import Tensor, check_supported, key_of
 
 T = TypeVar("T")
 Ints = tuple[int, ...]
@@ -50,6 +51,19 @@ class Layouts(Recipes[T]):
 def layouts(tensors: Sequence[Tensor]) -> tuple[Any, ...]:
     """Shapes and strides, as a part of a key."""
     return tuple([(t._shape, t._strides) for t in tensors])
+
+
+def bare(storage: Storage, shape: Ints, strides: Ints | None, offset: int, d: dtype, key: int) -> Tensor:
+    """`tensor.make` where the key is known and ``strides`` is None if they are contiguous."""
+    out: Tensor = Tensor.__new__(Tensor)
+    out._storage, out._shape, out.dtype, out.device, out._key = storage, shape, d, storage.device, key
+    if strides is not None:
+        out._strides = strides
+    if offset:
+        out._offset = offset
+    if state.inference:
+        out._inference = True
+    return out
 
 
 class Result:

@@ -7,10 +7,10 @@ from typing import Any
 
 from tensorx.autograd.node import Node
 from tensorx.ops import record, views
-from tensorx.ops.recipes import Layouts
+from tensorx.ops.recipes import Layouts, bare
 from tensorx.ops.table import Op
 from tensorx.size import is_contiguous
-from tensorx.tensor import Tensor, bare, key_of
+from tensorx.tensor import Tensor, key_of
 
 
 class Viewing:
