@@ -170,8 +170,8 @@ class Device(abc.ABC):
 
     @abc.abstractmethod
     def memory_stats(self) -> dict[str, int]:
-        """Bytes ``used`` (held by live buffers), ``cached`` (held by the pool for reuse), ``peak`` (most used) and
-        ``limit``.
+        """Bytes ``used`` (held by live buffers), ``cached`` (held by the pool for reuse), ``peak`` (most of both
+        at once) and ``limit``. Sizes are those of blocks: up to a quarter more than was asked for.
         """
 
     @abc.abstractmethod

@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from tensorx.devices.base import (
 )
 from tensorx.devices.cpu_name import teach
 from tensorx.devices.driver import DriverDevice
-from tensorx.devices.opencl_program import GATE, Kernel, OpenCLEvent
+from tensorx.devices.opencl_program import GATE, Kernel, OpenCLEvent, Unpooled, block_sizes, optional
 from tensorx.devices.probe import PROBE, PROBE_BYTES, fast_fma
 from tensorx.errors import CompileError, DeviceLost, KernelError
 from tensorx.kernels.capabilities import Capabilities
@@ -60,6 +60,7 @@ class OpenCL(DriverDevice):
         self._largest_pooled = device.max_mem_alloc_size // 8 * 7
         self._lock = threading.RLock()  # the collector may run finalizers that allocate while it is held
         self._peak = 0
+        self._unpooled = Unpooled()
         self._cpu_name = ""
 
     @functools.cached_property
@@ -84,6 +85,10 @@ class OpenCL(DriverDevice):
         return MemoryPool(self._allocator)
 
     @functools.cached_property
+    def _block(self) -> Callable[[int], int]:
+        return block_sizes(self._pool)
+
+    @functools.cached_property
     def capabilities(self) -> Capabilities:  # type: ignore[override]
         d, extensions = self._device, set(self._device.extensions.split())
         return Capabilities(
@@ -93,7 +98,7 @@ class OpenCL(DriverDevice):
             fp16="cl_khr_fp16" in extensions,
             int64_atomics="cl_khr_int64_base_atomics" in extensions,
             float_atomics=False,  # OpenCL C 1.2, which every driver builds, has none: kernels use compare and swap
-            subgroups=_optional(d, "max_num_sub_groups") > 0,
+            subgroups=optional(d, "max_num_sub_groups") > 0,
             max_workgroup=d.max_work_group_size,
             local_mem=d.local_mem_size,
             max_alloc=d.max_mem_alloc_size,
@@ -152,15 +157,22 @@ class OpenCL(DriverDevice):
         pool = self._pool
         try:
             with self._lock:
-                buffer = pool.allocate(nbytes) if nbytes <= self._largest_pooled else self._allocator(nbytes)
+                pooled = nbytes <= self._largest_pooled
+                buffer = pool.allocate(self._block(nbytes)) if pooled else self._unpooled.allocate(self._queue, nbytes)
         except cl.MemoryError:
             return None
         # Looked at afterwards: only the pool knows whether a cached block served the call.
-        if pool.managed_bytes <= self.capabilities.total_mem:
+        if self._held() <= self.capabilities.total_mem:
             return buffer
         del buffer
         self.empty_cache()  # the block that was too much is in the pool now
         return None
+
+    def _held(self) -> int:
+        """Bytes held from the driver."""
+        held = int(self._pool.managed_bytes) + self._unpooled.bytes()
+        self._peak = max(self._peak, held)
+        return held
 
     def copy_in(self, buffer: Buffer, byte_offset: int, array: np.ndarray[Any, Any]) -> None:
         self._copy(buffer, array, array.nbytes, dst_offset=byte_offset)
@@ -257,18 +269,18 @@ class OpenCL(DriverDevice):
         return OpenCLEvent(cl.enqueue_marker(self._queue))
 
     def memory_stats(self) -> dict[str, int]:
-        active, managed = self._pool.active_bytes, self._pool.managed_bytes
-        self._peak = max(self._peak, managed)
-        return {"used": active, "cached": managed - active, "peak": self._peak, "limit": self.capabilities.total_mem}
+        held, cached = self._held(), self._pool.managed_bytes - self._pool.active_bytes
+        return {"used": held - cached, "cached": cached, "peak": self._peak, "limit": self.capabilities.total_mem}
 
     def empty_cache(self) -> None:
         GATE.check()
-        self._peak = max(self._peak, self._pool.managed_bytes)
+        self._held()
         with self._lock:
             self._pool.free_held()
 
     def reset_peak(self) -> None:
-        self._peak = self._pool.managed_bytes
+        self._peak = 0
+        self._held()
 
     def opened(self) -> list[Any]:
         return [self.__dict__[k] for k in ("_pool", "_allocator", "_pins", "_queue", "_context") if k in self.__dict__]
@@ -279,11 +291,3 @@ class OpenCL(DriverDevice):
             self._queue.finish()
         if "_pool" in self.__dict__:
             self._pool.stop_holding()
-
-
-def _optional(device: Any, name: str) -> int:
-    """A query that drivers older than OpenCL 2.1 refuse."""
-    try:
-        return int(getattr(device, name))
-    except cl.Error:
-        return 0

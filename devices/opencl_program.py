@@ -6,7 +6,8 @@ import functools
 import gc
 import struct
 import threading
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,41 @@ _PACK |= {"f32": "f", "f64": "d"}
 _LONG_IS_64 = struct.calcsize("l") == 8
 
 GATE = Gate("opencl")
+
+
+class _Counted(cl.Buffer):
+    """A buffer to which there may be weak references."""
+
+
+class Unpooled:
+    """Buffers that no pool takes, and how many bytes they hold."""
+
+    def __init__(self) -> None:
+        self._sizes: dict[Any, int] = {}
+
+    def allocate(self, queue: Any, nbytes: int) -> Any:
+        """A buffer for which there is room now, not only when it is first used."""
+        buffer = _Counted(queue.context, cl.mem_flags.READ_WRITE, nbytes)
+        cl.enqueue_fill_buffer(queue, buffer, np.uint8(0), 0, 1)
+        self._sizes[weakref.ref(buffer, self._sizes.pop)] = nbytes
+        return buffer
+
+    def bytes(self) -> int:
+        """Bytes in live buffers."""
+        return sum(tuple(self._sizes.values())) if self._sizes else 0
+
+
+def block_sizes(pool: Any) -> Callable[[int], int]:
+    """The size of the pool's block for so many bytes: one that is asked for as such is also counted as such."""
+    return functools.lru_cache(1024)(lambda nbytes: pool.alloc_size(pool.bin_number(nbytes)))
+
+
+def optional(device: Any, name: str) -> int:
+    """A query that drivers older than OpenCL 2.1 refuse."""
+    try:
+        return int(getattr(device, name))
+    except cl.Error:
+        return 0
 
 
 class Kernel:

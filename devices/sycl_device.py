@@ -222,6 +222,9 @@ class Sycl(DriverDevice):
         self.synchronize()
         self._pool.empty()
 
+    def reset_peak(self) -> None:
+        self._pool.reset_peak()
+
     def opened(self) -> list[Any]:
         return [self._device, *(self.__dict__[k] for k in ("_queue", "_clock", "_pool") if k in self.__dict__)]
 

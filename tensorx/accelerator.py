@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from tensorx import dtypes
 from tensorx.devices import registry
 from tensorx.devices.base import Device
 from tensorx.errors import BackendUnavailable
@@ -111,28 +112,46 @@ def empty_cache() -> None:
     runtime().empty_cache()
 
 
+def empty_host_cache() -> None:
+    """Give freed host memory, kept for copies to the accelerator, back to the system."""
+    runtime().staging.empty()
+
+
+def get_device_capability(device: Any = None) -> dict[str, Any]:
+    """``supported_dtypes``: the dtypes that the accelerator can hold."""
+    caps = runtime(device).capabilities
+    return {"supported_dtypes": {d for d in dtypes.ALL if caps.supports(d.code)}}
+
+
 def memory_stats(device: Any = None) -> dict[str, int]:
-    """Bytes ``used``, ``cached``, ``peak`` (most held at once) and ``limit``."""
-    return runtime(device).memory_stats()
+    """Bytes, under the keys of PyTorch that exist here. Memory is counted in blocks, when it is reserved: the peak of
+    what tensors hold is the peak of what is reserved, an upper bound.
+    """
+    stats = runtime(device).memory_stats()
+    return {
+        "allocated_bytes.all.current": stats["used"],
+        "allocated_bytes.all.peak": stats["peak"],
+        "reserved_bytes.all.current": stats["used"] + stats["cached"],
+        "reserved_bytes.all.peak": stats["peak"],
+    }
 
 
 def memory_allocated(device: Any = None) -> int:
     """Bytes that tensors hold."""
-    return memory_stats(device)["used"]
+    return memory_stats(device)["allocated_bytes.all.current"]
 
 
 def memory_reserved(device: Any = None) -> int:
     """Bytes held from the driver: by tensors and for reuse."""
-    stats = memory_stats(device)
-    return stats["used"] + stats["cached"]
+    return memory_stats(device)["reserved_bytes.all.current"]
 
 
 def max_memory_reserved(device: Any = None) -> int:
     """The most bytes held at once since the start or `reset_peak_memory_stats`."""
-    return memory_stats(device)["peak"]
+    return memory_stats(device)["reserved_bytes.all.peak"]
 
 
-max_memory_allocated = max_memory_reserved  # memory is counted when it is reserved: an upper bound
+max_memory_allocated = max_memory_reserved
 
 
 def reset_peak_memory_stats(device: Any = None) -> None:
@@ -140,7 +159,11 @@ def reset_peak_memory_stats(device: Any = None) -> None:
     runtime(device).reset_peak()
 
 
+def reset_accumulated_memory_stats(device: Any = None) -> None:
+    """Nothing: no totals over time are counted."""
+
+
 def get_memory_info(device: Any = None) -> tuple[int, int]:
     """(free, total) bytes; free is what this process does not hold."""
-    stats = memory_stats(device)
-    return stats["limit"] - stats["used"], stats["limit"]
+    stats = runtime(device).memory_stats()
+    return stats["limit"] - stats["used"] - stats["cached"], stats["limit"]

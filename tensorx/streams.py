@@ -1,13 +1,17 @@
-"""Streams and events. Every device has one queue, in which work runs in the order of the calls: any stream is that
-queue, so waiting of one
-stream for another has nothing to do."""
+"""Streams and events. Every device has one queue, in which work runs in the order of the calls: any stream of a device
+is that queue, so that one waits for another has nothing to do. Waiting for another device waits on the host.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import time
+from typing import Any, NoReturn
 
 from tensorx.devices import registry
 from tensorx.faults import synchronize
+
+#: Seconds in which an idle queue reports a mark as passed.
+_PROMPT = 0.002
 
 
 class Stream:
@@ -19,9 +23,26 @@ class Stream:
     (True, True)
     """
 
+    stream_id = 0
+
     def __init__(self, device: Any = None, priority: int = 0, **other: Any) -> None:
         self.device = registry.resolve(device)
         self.priority = priority
+
+    @property
+    def device_index(self) -> int:
+        """The index of the device; 0 for one without."""
+        return self.device.index or 0
+
+    @property
+    def device_type(self) -> str:
+        """The kind of device."""
+        return self.device.type
+
+    @staticmethod
+    def priority_range() -> tuple[int, int]:
+        """The least and the greatest priority: there is one."""
+        return 0, 0
 
     def synchronize(self) -> None:
         """Wait until all work of the device is done."""
@@ -29,7 +50,11 @@ class Stream:
 
     def query(self) -> bool:
         """Whether all work of the device is done."""
-        return bool(registry.open(self.device).event().done)
+        mark, until = registry.open(self.device).event(), time.perf_counter() + _PROMPT
+        while not mark.done:  # the mark itself takes the queue a moment
+            if time.perf_counter() > until:
+                return False
+        return True
 
     def wait_stream(self, stream: Stream) -> None:
         """Work queued from now on runs after what ``stream`` has: it waits for another device, and is so anyway for the
@@ -44,15 +69,22 @@ class Stream:
 
     def record_event(self, event: Event | None = None) -> Event:
         """Mark the present end of the queue."""
-        event = Event() if event is None else event
+        event = Event(self.device) if event is None else event
         event.record(self)
         return event
+
+    def is_capturing(self) -> bool:
+        """False: work cannot be recorded and replayed in this version."""
+        return False
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Stream) and other.device is self.device
 
     def __hash__(self) -> int:
         return hash(self.device)
+
+    def __repr__(self) -> str:
+        return f"<tensorx.Stream device={self.device}>"
 
     def __enter__(self) -> Stream:
         return self
@@ -74,16 +106,15 @@ class Event:
         self, device: Any = None, *, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
     ) -> None:
         if interprocess:
-            raise NotImplementedError(
-                "Event: argument 'interprocess' must be False: events cannot be shared between processes."
-            )
-        self._device, self._timed = device, enable_timing
+            self.ipc_handle()
+        self._asked, self._timed = device, enable_timing
         self._mark: Any = None
+        self.device: registry.device | None = None if device is None else registry.resolve(device)
 
     def record(self, stream: Stream | None = None) -> None:
         """Mark the present end of the queue (of the default device, if none was named)."""
-        device = stream.device if stream is not None else registry.resolve(self._device)
-        self._mark = registry.open(device).event()
+        self.device = stream.device if stream is not None else registry.resolve(self._asked)
+        self._mark = registry.open(self.device).event()
 
     def query(self) -> bool:
         """Whether the work before the mark is done; True if nothing was marked."""
@@ -95,16 +126,35 @@ class Event:
             self._mark.wait()
 
     def wait(self, stream: Stream | None = None) -> None:
-        """Work queued from now on runs after the mark: with one queue a device it waits only across devices."""
-        self.synchronize()
+        """Work queued from now on (on ``stream``; else on the event's device) runs after the mark: with one queue a
+        device that needs waiting across devices alone.
+        """
+        if stream is not None and stream.device is not self.device:
+            self.synchronize()
 
     def elapsed_time(self, end_event: Event) -> float:
         """Milliseconds from this event to ``end_event``. Raises ValueError unless both have ``enable_timing``,
-        RuntimeError if one was not recorded.
+        RuntimeError if one was not recorded, or on another device.
         """
         if not (self._timed and end_event._timed):
             raise ValueError("Both events must be created with argument 'enable_timing=True'.")
         if self._mark is None or end_event._mark is None:
             raise RuntimeError("Both events must be recorded before calculating elapsed time.")
+        if self.device is not end_event.device:
+            raise RuntimeError(
+                f"elapsed_time: argument 'end_event' must be an event of {self.device}; got one of {end_event.device}. "
+                "Hint: the clocks of two devices have nothing in common"
+            )
         end_event.synchronize()
         return float(self._mark.elapsed(end_event._mark))
+
+    def ipc_handle(self) -> NoReturn:
+        """NotImplementedError."""
+        raise NotImplementedError(
+            "Event: argument 'interprocess' must be False: events cannot be shared between processes."
+        )
+
+    @classmethod
+    def from_ipc_handle(cls, device: Any, handle: Any) -> NoReturn:
+        """NotImplementedError."""
+        raise NotImplementedError("Event.from_ipc_handle: events cannot be shared between processes.")

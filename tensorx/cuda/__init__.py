@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 from tensorx import accelerator as _accelerator
 from tensorx import faults as _faults
+from tensorx import streams as _streams
 from tensorx.devices import registry as _registry
 from tensorx.errors import BackendUnavailable, OutOfMemory
 from tensorx.ops import legacy as _legacy
-from tensorx.streams import Event, Stream
 
 from . import amp
 
@@ -191,14 +191,7 @@ reset_max_memory_allocated = reset_max_memory_cached = reset_peak_memory_stats
 
 def memory_stats(device: Any = None) -> dict[str, int]:
     """Bytes, under the keys of PyTorch that exist here."""
-    stats = _accelerator.memory_stats(_chosen(device))
-    reserved = stats["used"] + stats["cached"]
-    return {
-        "allocated_bytes.all.current": stats["used"],
-        "allocated_bytes.all.peak": stats["peak"],
-        "reserved_bytes.all.current": reserved,
-        "reserved_bytes.all.peak": stats["peak"],
-    }
+    return _accelerator.memory_stats(_chosen(device))
 
 
 def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
@@ -274,22 +267,61 @@ def set_rng_state_all(new_states: Any) -> None:
         set_rng_state(state)
 
 
+class Stream(_streams.Stream):
+    """The queue of the CUDA device; without one that of the default device."""
+
+    def __init__(self, device: Any = None, priority: int = 0, **other: Any) -> None:
+        super().__init__(_chosen(device), priority)
+
+
+class Event(_streams.Event):
+    """A point in the queue of the CUDA device; without one of the default device."""
+
+    def __init__(
+        self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, external: bool = False
+    ) -> None:
+        super().__init__(enable_timing=enable_timing, interprocess=interprocess)
+
+    def record(self, stream: _streams.Stream | None = None) -> None:
+        """Mark the present end of the queue."""
+        super().record(current_stream() if stream is None else stream)
+
+
 def current_stream(device: Any = None) -> Stream:
     """The device's queue."""
-    return Stream(_chosen(device))
+    return Stream(device)
 
 
 default_stream = current_stream
 
 
-@contextlib.contextmanager
-def stream(stream: Stream | None) -> Iterator[None]:
+class StreamContext:
     """A block in which work goes to ``stream``: to the one queue."""
-    yield
+
+    def __init__(self, stream: _streams.Stream | None) -> None:
+        self.stream = stream
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        pass
 
 
-def set_stream(stream: Stream) -> None:
+def stream(stream: _streams.Stream | None) -> StreamContext:
+    """A block in which work goes to ``stream``: to the one queue."""
+    return StreamContext(stream)
+
+
+def set_stream(stream: _streams.Stream) -> None:
     """Nothing: a device has one queue."""
+
+
+class ExternalStream:
+    """Not in this version: the queue is the library's own."""
+
+    def __init__(self, stream_ptr: int, device: Any = None) -> None:
+        raise NotImplementedError("cuda.ExternalStream: queues of other libraries are not taken in this version.")
 
 
 class CUDAGraph:

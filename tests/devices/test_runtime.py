@@ -253,3 +253,18 @@ def test_stats(small):
     assert MB <= used <= 1.25 * MB
     del buffer
     assert small.memory_stats()["used"] == before
+
+
+def test_buffers_too_large_for_a_pool_count(small):
+    if not hasattr(small, "_largest_pooled"):
+        return  # its pool takes all sizes
+    small._largest_pooled = MB
+    before = small.memory_stats()
+    buffer = small.alloc(4 * MB)
+    upload(small, np.arange(9))
+    assert small.memory_stats()["used"] - before["used"] >= 4 * MB
+    with pytest.raises(OutOfMemory, match="limit 16 MiB"):
+        [small.alloc(4 * MB) for _ in range(5)]
+    del buffer
+    assert small.memory_stats()["used"] == before["used"]
+    assert small.memory_stats()["peak"] >= before["peak"] + 4 * MB
