@@ -171,21 +171,15 @@ def real_nvcc():
     return None
 
 
-def lay_aside(text, passed, arch, fused):
-    """Have the real nvcc see the source, now or later."""
-    mode = os.environ.get("CUDASIM_CHECK", "batch")
-    nvcc = real_nvcc() if mode != "off" else None
-    if not nvcc:
-        return
-    name = hashlib.sha256(f"{text} {passed}".encode()).hexdigest()[:32]
-    folder = cache_folder()
-    if os.path.exists(os.path.join(folder, name + ".accepted")):
-        return
-    if mode == "batch":
-        beside = os.path.join(folder, f"{name}.{os.getpid()}")
-        with open(beside, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(beside, os.path.join(folder, name + ".pending.cu"))
+def marked(text, passed):
+    """Where it is noted what the real nvcc says of a source, without the ending."""
+    return os.path.join(cache_folder(), hashlib.sha256(f"{text} {passed}".encode()).hexdigest()[:32])
+
+
+def accept(text, passed, arch, fused):
+    """Have the real nvcc, if there is one, take the source now."""
+    nvcc, mark = real_nvcc(), marked(text, passed)
+    if not nvcc or os.path.exists(mark + ".accepted"):
         return
     with tempfile.TemporaryDirectory(prefix="cudasim-") as own:
         source = os.path.join(own, "kernel.cu")
@@ -193,8 +187,19 @@ def lay_aside(text, passed, arch, fused):
             file.write(text)
         flags = ["-std=c++17", f"-arch=sm_{arch}", f"-fmad={str(fused).lower()}", "-Werror", "all-warnings"]
         run([nvcc, "--cubin", *flags, *passed, "-o", os.path.join(own, "kernel.cubin"), source])
-    with open(os.path.join(folder, name + ".accepted"), "w", encoding="utf-8"):
+    with open(mark + ".accepted", "w", encoding="utf-8"):
         pass
+
+
+def lay_aside(text, passed):
+    """Leave the source for check.py."""
+    mark = marked(text, passed)
+    if not real_nvcc() or os.path.exists(mark + ".accepted") or os.path.exists(mark + ".pending.cu"):
+        return
+    beside = f"{mark}.{os.getpid()}"
+    with open(beside, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(beside, mark + ".pending.cu")
 
 
 def main():
@@ -212,8 +217,12 @@ def main():
         sys.stdout.write(preprocess(text, folder, passed, arch))
         return
     unit = complete(preprocess(text, folder, passed, arch))
-    lay_aside(text, passed, arch, fused)
+    mode = os.environ.get("CUDASIM_CHECK", "batch")
+    if mode == "each":
+        accept(text, passed, arch, fused)
     kept = compile_module(unit, fused)
+    if mode == "batch":
+        lay_aside(text, passed)
     shutil.copyfile(kept, output or os.path.splitext(os.path.basename(source))[0] + ".cubin")
 
 

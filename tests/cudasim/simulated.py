@@ -41,12 +41,19 @@ def read(buffer, n, dtype=np.float32):
 """
 
 
-def python(code: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    """Run ``code`` after `START`; ``settings`` are environment variables without their CUDASIM_."""
+def program(code: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    """Run ``code`` as it is; ``settings`` are environment variables without their CUDASIM_."""
     env = {key: value for key, value in os.environ.items() if not key.startswith("CUDASIM_") or key == "CUDASIM_CACHE"}
     env |= {"CUDASIM_CHECK": "off"} | {f"CUDASIM_{key}": value for key, value in settings.items()}
-    command = [sys.executable, "-c", START + code]
-    return subprocess.run(command, capture_output=True, text=True, env=env, timeout=120, check=False)
+    env |= {"PYTHONPATH": str(HERE.parents[1]), "TENSORX_NVCC": str(HERE / "bin" / "nvcc")}
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=env, timeout=300, check=False
+    )
+
+
+def python(code: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    """Run ``code`` after `START`."""
+    return program(START + code, **settings)
 
 
 def output(code: str, **settings: str) -> str:
