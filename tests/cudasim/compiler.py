@@ -22,7 +22,10 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 INCLUDE = os.path.join(HERE, "include")
 VERSION = "Cuda compilation tools, release 13.0, V13.0.0 (cudasim: kernels run on this processor)"
 #: Headers whose content cudasim.h has.
-KNOWN = r"(?:cuda_fp16|cuda_bf16|cuda_runtime|cuda|math_constants)\.h|c?(?:math|stdint|stddef|float|limits)(?:\.h)?"
+KNOWN = (
+    r"(?:cuda_fp16|cuda_bf16|cuda_runtime|cuda|math_constants)\.h|"
+    r"c?(?:math|stdint|stddef|stdio|assert|float|limits)(?:\.h)?"
+)
 FLAGS = [
     "-std=gnu++17", "-O1", "-fPIC", "-w", "-fsigned-char", "-fwrapv", "-fno-strict-aliasing", "-fno-math-errno",
     "-fno-delete-null-pointer-checks",  # an access at 0 is a fault to be reported, not unreachable

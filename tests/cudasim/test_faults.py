@@ -148,6 +148,19 @@ ends(lambda: f(y, block=(64, 1, 1)))
     assert said == FAILED and "wait for ever" in report
 
 
+def test_an_assertion_in_a_kernel():
+    code = """
+f = kernel('''
+#include <assert.h>
+#include <stdio.h>
+extern "C" __global__ void f(int n) { assert(n > 3); printf("%d\\\\n", n); }''')
+f(np.int32(4), block=(1, 1, 1))
+ends(lambda: f(np.int32(3), block=(1, 1, 1)))
+"""
+    said, report = fault(code)
+    assert sorted(said.splitlines()) == ["4", FAILED] and "assert(n > 3) failed" in report
+
+
 def test_shared_memory_is_not_zero():
     code = """
 f = kernel('extern "C" __global__ void f(float *y) { __shared__ float s[2]; y[0] = s[1]; s[1] = 0; }')

@@ -21,6 +21,9 @@
 // `extern __shared__ T name[]` into a pointer before this macro sees it.)
 #define __shared__ static __attribute__((section("cudasim_shared"), aligned(16)))
 
+extern "C" int printf(const char *, ...);
+#define assert(e) ((e) ? (void)0 : cudasim_trap("assert(" #e ") failed"))
+
 typedef unsigned char uchar;
 typedef signed char int8_t;
 typedef unsigned char uint8_t;
@@ -34,7 +37,6 @@ typedef unsigned long size_t;
 typedef long ptrdiff_t;
 typedef long intptr_t;
 typedef unsigned long uintptr_t;
-typedef unsigned int cudaSize_t;
 
 // ---------------------------------------------------------------- indices
 typedef cudasim_uint3 uint3;
