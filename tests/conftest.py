@@ -26,6 +26,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))  # helpers beside this file, under every import mode
 
 import counts
+import masking
 import oclgrind
 import sources
 
@@ -51,9 +52,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="cpu, cpu-numpy, opencl:pocl, null ...: repeat or separate by commas; default: every lane that is present",
     )
     parser.addoption("--rows", default="", metavar="I/N", help="conformance: only the I-th of N parts of the table")
-    parser.addoption(
-        "--share", type=int, default=3, metavar="N", help="conformance: of several OpenCL lanes, all but one run 1/N"
-    )
     parser.addoption("--full", action="store_true", help="conformance: every dtype with every layout on every lane")
 
 
@@ -78,6 +76,10 @@ def why_absent(lane: str) -> str:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    patch = pytest.MonkeyPatch()
+    config.add_cleanup(patch.undo)
+    sources.watch(patch)
+    masking.watch(patch)
     chosen = [lane for text in config.getoption("--device") for lane in words(text)]
     expected = words(os.environ.get("TENSORX_EXPECT", ""))
     absent = {lane: why_absent(lane) for lane in dict.fromkeys([*(chosen or DEFAULT_LANES), *expected])}
@@ -85,9 +87,6 @@ def pytest_configure(config: pytest.Config) -> None:
     if missing:
         raise pytest.UsageError("asked for, but not present on this machine:\n  " + "\n  ".join(missing))
     config.stash[_lanes_key] = list(dict.fromkeys(chosen)) or [lane for lane in DEFAULT_LANES if not absent[lane]]
-    patch = pytest.MonkeyPatch()
-    config.add_cleanup(patch.undo)
-    sources.watch(patch)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -1,8 +1,8 @@
 """What ran where: tests and conformance cases counted by lane, compared between lanes, shown as one table.
 
-A case is a row of the op table with one dtype and one layout. It passed, failed, or is one that the device's
-Capabilities lack; the three together are the same on every lane, so a lane that quietly runs less than another one
-fails the run.
+A case is a row of the op table with one dtype and one layout. It passed, failed, is one that the device's Capabilities
+lack, or (TENSORX_COVER=changed) launches what it launches without the mask; together they are the same on every lane,
+so a lane that quietly runs less than another one fails the run.
 
 With TENSORX_REPORT=FOLDER/NAME.jsonl a test run adds its counts to the file, and ``python tests/counts.py FOLDER`` (the
 last step of every tox environment) shows those of one call of tox together.
@@ -17,10 +17,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-PASSED, FAILED, LACKING = range(3)
+OUTCOMES = ("passed", "failed", "lacking", "unchanged by the mask")
+PASSED, FAILED, LACKING, UNCHANGED = range(len(OUTCOMES))
 
 #: Cases of the test at hand, by outcome, and how they were chosen: only counts of the same choice compare.
-_current = [0, 0, 0]
+_current = [0] * len(OUTCOMES)
 _choice = ""
 _noted = False
 
@@ -28,6 +29,11 @@ _noted = False
 def cover(config: Any) -> str:
     """Which cases of conformance pytest was asked for."""
     return "full" if config.getoption("--full") or os.environ.get("TENSORX_COVER") == "full" else "everyday"
+
+
+def changed_only() -> bool:
+    """Whether cases are left out on which a mask has no influence."""
+    return os.environ.get("TENSORX_COVER") == "changed"
 
 
 def begin(choice: str) -> None:
@@ -45,7 +51,7 @@ def take() -> tuple[str, list[int]] | None:
     """(choice, counts) of the test at hand, or None if it ran no cases; forgets them."""
     global _noted
     found = (_choice, list(_current)) if _noted else None
-    _noted, _current[:] = False, [0, 0, 0]
+    _noted, _current[:] = False, [0] * len(OUTCOMES)
     return found
 
 
@@ -66,7 +72,7 @@ class Lane:
     def totals(self) -> list[int]:
         """Cases by outcome."""
         counts = [found for tests in self.cases.values() for found in tests.values()]
-        return [sum(column) for column in zip(*counts, strict=True)] if counts else [0, 0, 0]
+        return [sum(column) for column in zip(*counts, strict=True)] if counts else [0] * len(OUTCOMES)
 
 
 def differences(lanes: Iterable[Lane]) -> list[str]:
@@ -87,8 +93,8 @@ def table(lanes: Iterable[Lane]) -> list[str]:
     lines = []
     for lane in lanes:
         tests = ", ".join(f"{number} {outcome}" for outcome, number in sorted(lane.tests.items()))
-        passed, failed, lacking = lane.totals()
-        cases = f"{passed} passed, {failed} failed, {lacking} lacking" if lane.cases else "none"
+        totals = zip(lane.totals(), OUTCOMES, strict=True)
+        cases = ", ".join(f"{number} {outcome}" for number, outcome in totals if number) or "none"
         lines.append(f"{lane.name:22} tests: {tests}; cases: {cases}\n{'':22} {lane.driver}")
     return lines
 

@@ -18,6 +18,7 @@ import pytest
 from tensorx.ops.table import Op
 
 sys.path.insert(0, str(Path(__file__).parent))
+THIRDS = 3
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -46,17 +47,15 @@ def parameters(item: pytest.Item) -> dict[str, Any]:
 def parts_of(lanes: list[str], config: pytest.Config) -> dict[str | None, tuple[int, int]]:
     """Which part of the table each lane runs.
 
-    Of several OpenCL lanes the last one runs all rows, the others a share (a third, see ``--share``) that changes from
-    day to day: PoCL takes 0.16 s for a kernel, a quarter of an hour for all. A lane that is asked for alone, and
-    ``--full``, runs all.
+    Of several OpenCL lanes the last one runs all rows, the others a third that changes from day to day (PoCL takes
+    0.16 s for a kernel, a quarter of an hour for all). A lane that is asked for alone, and ``--full``, runs all.
     """
     if config.getoption("--rows"):
         part, parts = map(int, config.getoption("--rows").split("/"))
         return {None: (part, parts)}
     alike = [lane for lane in lanes if lane.startswith("opencl")][:-1]
     thinned = alike if counts.cover(config) != "full" else []
-    share = config.getoption("--share")
-    return {None: (0, 1)} | {lane: (turn() % share, share) for lane in thinned}
+    return {None: (0, 1)} | {lane: (turn() % THIRDS, THIRDS) for lane in thinned}
 
 
 def turn() -> int:

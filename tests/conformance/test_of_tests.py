@@ -8,15 +8,18 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 
+import counts
+import masking
 import numpy as np
 import plants
 import pytest
-from checking import checks, gradients, layouts, randoms, recorded, refusals
+from checking import building, checks, gradients, layouts, randoms, recorded, refusals
 from checking.sampling import CPU, Case, numpy_cpu
 
 import tensorx
 from tensorx import dtypes
 from tensorx.kernels import generator
+from tensorx.kernels.capabilities import Capabilities
 from tensorx.ops import dispatch, layout, record
 from tensorx.ops import expr as E
 from tensorx.ops import schema as S
@@ -280,3 +283,46 @@ def test_write_outside_of_out(monkeypatch):
     monkeypatch.setattr(dispatch, "_call_out", spilling)
     with caught():
         on_numpy(checks.out, toy())
+
+
+def doubles(x):
+    return x.to(tensorx.float64) * 2
+
+
+#: A mask, what runs under it, and whether the mask makes a difference to that.
+MASKED = [
+    ("max_workgroup=64", tensorx.sum, True),
+    ("no_int64_atomics", tensorx.sum, False),
+    ("max_alloc=1K", lambda x: x.expand(64, 3, 4) + 1, True),
+    ("max_alloc=1K", lambda x: x + 1, False),
+    ("no_fp64", doubles, True),
+    ("no_fp64", lambda x: x * 2, False),
+    ("no_fp16", tensorx.nonzero, True),  # reads a count back: what it does then is not known here
+    ("no_fp16", lambda x: x.tolist(), False),
+    ("", tensorx.sum, True),
+]
+
+
+@pytest.mark.parametrize(("mask", "body", "changed"), MASKED)
+def test_what_a_mask_changes(mask, body, changed, monkeypatch):
+    strong = Capabilities("opencl", fp64=True, fp16=True, int64_atomics=True, max_workgroup=1024)
+    weak = strong.masked(mask)
+    monkeypatch.setitem(masking._before, weak, strong)
+
+    def step(device):
+        body(tensorx.ones(3, 4, device=device))
+
+    assert building.changes(step, building.twin_of(weak)) == changed
+
+
+def test_cases_that_a_mask_does_not_change_are_left_out_and_counted(monkeypatch):
+    ran = []
+    monkeypatch.setattr(building, "changes", lambda step, device: step is not steps[1])
+    steps = [checks.counted(lambda device, i=i: ran.append(i), dtypes.float32) for i in range(3)]
+    for cover, expected in (("changed", [0, 2]), ("", [0, 1, 2])):
+        monkeypatch.setenv("TENSORX_COVER", cover)
+        counts.take()
+        with numpy_cpu():
+            checks.run(steps, CPU)
+        assert (ran, counts.take()[1]) == (expected, [len(expected), 0, 0, 3 - len(expected)])
+        ran.clear()

@@ -38,7 +38,7 @@ def test_every_row_renders(dialect):
 @pytest.mark.slow
 def test_nvcc_takes_every_template_and_access_class(tmp_path):
     device = registry.resolve("null:cuda")
-    twin = building.twin_of(device.runtime)
+    twin = building.twin_of(device.runtime.capabilities)
     with building.collecting(twin) as specs:
         for _, step in grind.chosen(device):
             checks.quietly(step, twin)

@@ -58,15 +58,18 @@ def lacks(device: Any, step: Step) -> bool:
 def run(steps: Iterable[Step], device: Any) -> None:
     """Build what the steps launch in few programs, then run them all; the first failures are shown together."""
     steps = list(steps)
-    building.prime(device, [step for step in steps if not lacks(device, step)])
+    left_out = {step: counts.LACKING for step in steps if lacks(device, step)}
+    if counts.changed_only():
+        left_out |= {
+            step: counts.UNCHANGED for step in steps if step not in left_out and not building.changes(step, device)
+        }
+    building.prime(device, [step for step in steps if step not in left_out])
     counts.begin("compiled" if compiled(device) else "interpreted")
     failures = []
     for step in steps:
-        outcome = counts.FAILED
+        outcome = left_out.get(step, counts.FAILED)
         try:
-            if lacks(device, step):
-                outcome = counts.LACKING
-            else:
+            if step not in left_out:
                 step(device)
                 outcome = counts.PASSED
         except AssertionError as error:

@@ -34,7 +34,7 @@ def signature(spec: Any) -> tuple[Any, ...]:
 
 def chosen(target: Any) -> list[tuple[str, Any]]:
     """Steps of value checks, in f32 and in every layout, that add a signature to those before."""
-    twin = building.twin_of(target.runtime)
+    twin = building.twin_of(target.runtime.capabilities)
     seen: set[Any] = set()
     steps = []
     for name, op in OPS.items():
