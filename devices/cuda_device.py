@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import floordiv
 from typing import Any
 
@@ -12,9 +13,10 @@ import numpy as np
 import pycuda.driver as drv
 
 from tensorx.devices import cuda_compiler
-from tensorx.devices.base import Grid, Source, alloc_with_retry, code_traits, raise_compile_error
+from tensorx.devices.base import Grid, Source, alloc_with_retry, code_traits, raise_compile_error, raise_out_of_memory
 from tensorx.devices.cuda_program import GATE, Context, CudaEvent, Keeper, Kernel, Memory, Staging
 from tensorx.devices.driver import DriverDevice
+from tensorx.devices.pool import block_sizes
 from tensorx.errors import CompileError, DeviceLost
 from tensorx.kernels.capabilities import Capabilities
 
@@ -58,6 +60,10 @@ class Cuda(DriverDevice):
     def _pool(self) -> Any:
         with self._context:
             return drv.DeviceMemoryPool()
+
+    @functools.cached_property
+    def _block(self) -> Callable[[int], int]:
+        return block_sizes(self._pool)
 
     @functools.cached_property
     def _staging(self) -> tuple[Staging, Staging]:
@@ -105,7 +111,7 @@ class Cuda(DriverDevice):
         with self._context:
             self._keeper.release()
             try:
-                block = pool.allocate(nbytes)
+                block = pool.allocate(self._block(nbytes))
             except drv.MemoryError:
                 return None
             # Looked at afterwards: only the pool knows whether a cached block served the call.
@@ -118,6 +124,24 @@ class Cuda(DriverDevice):
     def copy_in(self, buffer: Memory, byte_offset: int, array: np.ndarray[Any, Any]) -> None:
         with self._context:
             self._stage(array.nbytes).copy_in(buffer.address + byte_offset, array)
+
+    def copy_in_async(self, buffer: Memory, byte_offset: int, array: np.ndarray[Any, Any]) -> CudaEvent | None:
+        if not array.nbytes:
+            return None
+        with self._context:
+            drv.memcpy_htod_async(buffer.address + byte_offset, array, self._stream)
+            return CudaEvent(self._context, self._keeper, self._stream)
+
+    def pin(self, nbytes: int) -> Any:
+        with self._context:
+            self._keeper.release()
+            try:
+                memory = drv.pagelocked_empty(nbytes, np.uint8)
+            except drv.MemoryError:
+                raise_out_of_memory(self, nbytes)
+            pages = (ctypes.c_uint8 * nbytes).from_address(memory.ctypes.data)
+            pages.owner = self._keeper.owner(memory)  # type: ignore[attr-defined]  # ctypes arrays take attributes
+            return pages
 
     def copy_out(self, buffer: Memory, byte_offset: int, array: np.ndarray[Any, Any]) -> None:
         with self._context:

@@ -27,7 +27,8 @@ from tensorx.devices.base import (
 )
 from tensorx.devices.cpu_name import teach
 from tensorx.devices.driver import DriverDevice
-from tensorx.devices.opencl_program import GATE, Kernel, OpenCLEvent, Unpooled, block_sizes, optional
+from tensorx.devices.opencl_program import GATE, Kernel, OpenCLEvent, Unpooled, optional
+from tensorx.devices.pool import block_sizes
 from tensorx.devices.probe import PROBE, PROBE_BYTES, fast_fma
 from tensorx.errors import CompileError, DeviceLost, KernelError
 from tensorx.kernels.capabilities import Capabilities

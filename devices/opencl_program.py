@@ -7,7 +7,7 @@ import gc
 import struct
 import threading
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -46,11 +46,6 @@ class Unpooled:
     def bytes(self) -> int:
         """Bytes in live buffers."""
         return sum(tuple(self._sizes.values())) if self._sizes else 0
-
-
-def block_sizes(pool: Any) -> Callable[[int], int]:
-    """The size of the pool's block for so many bytes: one that is asked for as such is also counted as such."""
-    return functools.lru_cache(1024)(lambda nbytes: pool.alloc_size(pool.bin_number(nbytes)))
 
 
 def optional(device: Any, name: str) -> int:

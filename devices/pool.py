@@ -258,3 +258,8 @@ def adopt(array: np.ndarray[Any, Any]) -> Buffer:
         if not array.flags.c_contiguous:
             raise ValueError("adopt: argument 'array' must be one block of memory, with its axes in any order")
     return array.ravel(order="K").view(_U8).view(Buffer)
+
+
+def block_sizes(pool: Any) -> Callable[[int], int]:
+    """The size of a vendor library's block for so many bytes: one that is asked for as such is also counted as such."""
+    return functools.lru_cache(1024)(lambda nbytes: pool.alloc_size(pool.bin_number(nbytes)))
