@@ -21,8 +21,8 @@ from tensorx.devices.base import Grid, PastEvent, Source, alloc_with_retry, code
 from tensorx.devices.driver import DriverDevice
 from tensorx.devices.probe import PROBE, PROBE_BYTES, fast_fma
 from tensorx.devices.sycl_build import Programs
-from tensorx.devices.sycl_kernel import Kernel
-from tensorx.devices.sycl_program import GATE, Memory, SyclEvent, UsmPool, span
+from tensorx.devices.sycl_program import GATE, Memory, SyclEvent, UsmPool
+from tensorx.devices.sycl_submit import Kernel, copy
 from tensorx.errors import DeviceLost, KernelError
 from tensorx.kernels.capabilities import Capabilities
 
@@ -140,20 +140,22 @@ class Sycl(DriverDevice):
             memory = alloc_with_retry(self, nbytes, lambda: self._pool.alloc(nbytes or 1))
         return memory  # type: ignore[no-any-return]
 
+    def _copy(self, target: int, source: int, nbytes: int) -> Any:
+        event = copy(self._queue_ref, target, source, nbytes)
+        if event is None:
+            raise self._fault(f"copy: {nbytes} bytes were refused by sycl:{self.index}")
+        return event
+
     def copy_in(self, buffer: Memory, byte_offset: int, array: np.ndarray[Any, Any]) -> None:
         if array.nbytes:
             with GATE:
-                source = array.reshape(-1).view(np.uint8)
-                self._queue.memcpy(span(self._queue, buffer, byte_offset, array.nbytes), source, array.nbytes)
+                self._copy(buffer.address + byte_offset, array.ctypes.data, array.nbytes).wait()
 
     def copy_in_async(self, buffer: Memory, byte_offset: int, array: np.ndarray[Any, Any]) -> SyclEvent | None:
         GATE.check()
         if not array.nbytes:
             return None
-        source = array.reshape(-1).view(np.uint8)
-        return SyclEvent(
-            self._queue.memcpy_async(span(self._queue, buffer, byte_offset, array.nbytes), source, array.nbytes)
-        )
+        return SyclEvent(self._copy(buffer.address + byte_offset, array.ctypes.data, array.nbytes))
 
     def pin(self, nbytes: int) -> Any:
         try:
@@ -164,14 +166,12 @@ class Sycl(DriverDevice):
     def copy_out(self, buffer: Memory, byte_offset: int, array: np.ndarray[Any, Any]) -> None:
         if array.nbytes:
             with GATE:
-                target = array.reshape(-1).view(np.uint8)
-                self._queue.memcpy(target, span(self._queue, buffer, byte_offset, array.nbytes), array.nbytes)
+                self._copy(array.ctypes.data, buffer.address + byte_offset, array.nbytes).wait()
 
     def copy(self, dst: Memory, dst_byte_offset: int, src: Memory, src_byte_offset: int, nbytes: int) -> None:
         GATE.check()
         if nbytes:
-            target = span(self._queue, dst, dst_byte_offset, nbytes)
-            self._queue.memcpy_async(target, span(self._queue, src, src_byte_offset, nbytes), nbytes)
+            self._copy(dst.address + dst_byte_offset, src.address + src_byte_offset, nbytes)
 
     def build(self, source: Source) -> bytes:
         with GATE:
@@ -191,18 +191,15 @@ class Sycl(DriverDevice):
         if 0 in grid.global_size:
             return
         if not kernel.submit(self._queue_ref, grid, args):
-            what = f"launch: kernel {kernel.entry!r} was refused by sycl:{self.index} with {grid}"
-            if self._answers():
-                raise KernelError(f"{what}; dpctl gives no reason")
-            raise DeviceLost(f"{what}; the device no longer answers")
+            raise self._fault(f"launch: kernel {kernel.entry!r} was refused by sycl:{self.index} with {grid}")
 
-    def _answers(self) -> bool:
-        """Whether the queue still takes what nothing is wrong with."""
+    def _fault(self, what: str) -> KernelError | DeviceLost:
+        """dpctl says nothing of why a command was refused: a device that refuses a barrier too is lost."""
         try:
             self._queue.submit_barrier()
         except dpctl.SyclKernelSubmitError:
-            return False
-        return True
+            return DeviceLost(f"{what}; the device no longer answers")
+        return KernelError(f"{what}; dpctl gives no reason")
 
     def synchronize(self) -> None:
         with GATE:

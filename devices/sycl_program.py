@@ -57,25 +57,6 @@ class UsmPool(Pool):
         return usm, usm._pointer
 
 
-class _Span:
-    """A part of USM memory, as dpctl takes it."""
-
-    def __init__(self, memory: Memory, offset: int, nbytes: int, queue: Any) -> None:
-        self.__sycl_usm_array_interface__ = {
-            "data": (memory.address + offset, False),
-            "shape": (nbytes,),
-            "strides": None,
-            "typestr": "|u1",
-            "version": 1,
-            "syclobj": queue,
-        }
-
-
-def span(queue: Any, memory: Memory, offset: int, nbytes: int) -> Any:
-    """``nbytes`` of a buffer from ``offset`` on, to copy from or to."""
-    return dpctl.memory.as_usm_memory(_Span(memory, offset, nbytes, queue)) if offset else memory.usm
-
-
 class SyclEvent(DriverEvent):
     gate = GATE
 

@@ -1,9 +1,12 @@
-"""Kernels of the SYCL backend, submitted through dpctl's C interface.
+"""Kernels and copies of the SYCL backend, submitted through dpctl's C interface.
 
 ``dpctl.SyclQueue.submit_async`` finds the type of each argument by up to thirteen isinstance tests: half of a launch's
-host time. Here the types are known from the layout. The functions, ``DPCTLKernelArgType`` and ``MDLocalAccessor`` are
-documented in the headers under ``dpctl.get_include()`` (syclinterface/dpctl_sycl_queue_interface.h,
-dpctl_sycl_enum_types.h); they are the same from dpctl 0.18 to 0.22. Importing this module loads dpctl.
+host time. Here the types are known from the layout. Its ``memcpy`` takes a part of a memory object only through an
+object of a protocol, which costs twice what the copy does: here an address is an address.
+
+The functions, DPCTLKernelArgType and MDLocalAccessor are documented in the headers under ``dpctl.get_include()``
+(dpctl_sycl_queue_interface.h and dpctl_sycl_enum_types.h of syclinterface); they are the same from dpctl 0.18 to 0.22.
+Importing this module loads dpctl.
 """
 
 from __future__ import annotations
@@ -42,19 +45,30 @@ _RANGES = {n: struct.Struct(f"{n}N").pack_into for n in (1, 2, 3)}
 _SIZE = ctypes.sizeof(ctypes.c_size_t)
 
 
-def _interface() -> tuple[Any, Any, Any]:
-    """Submit with and without a local size, and release of the event that they return."""
-    library = ctypes.PyDLL(str(Path(dpctl.__file__).with_name("libDPCTLSyclInterface.so")))
-    ref, size = ctypes.c_void_p, ctypes.c_size_t
-    split, whole, release = library.DPCTLQueue_SubmitNDRange, library.DPCTLQueue_SubmitRange, library.DPCTLEvent_Delete
-    split.argtypes = [ref, ref, ref, ref, size, ref, ref, size, ref, size]
-    whole.argtypes = [ref, ref, ref, ref, size, ref, size, ref, size]
-    split.restype = whole.restype = ref
-    release.argtypes, release.restype = [ref], None
-    return split, whole, release
+_library = ctypes.PyDLL(str(Path(dpctl.__file__).with_name("libDPCTLSyclInterface.so")))
 
 
-_submit_split, _submit_whole, _release = _interface()
+def _function(name: str, result: Any, *arguments: Any) -> Any:
+    found = getattr(_library, name)
+    found.argtypes, found.restype = arguments, result
+    return found
+
+
+_ref, _size = ctypes.c_void_p, ctypes.c_size_t
+_submit_split = _function("DPCTLQueue_SubmitNDRange", _ref, *[_ref] * 4, _size, _ref, _ref, _size, _ref, _size)
+_submit_whole = _function("DPCTLQueue_SubmitRange", _ref, *[_ref] * 4, _size, _ref, _size, _ref, _size)
+_copy = _function("DPCTLQueue_Memcpy", _ref, _ref, _ref, _ref, _size)
+_release = _function("DPCTLEvent_Delete", None, _ref)
+_capsule = ctypes.pythonapi["PyCapsule_New"]
+_capsule.argtypes, _capsule.restype = [_ref, ctypes.c_char_p, _ref], ctypes.py_object
+
+
+def copy(queue: int, target: int, source: int, nbytes: int) -> Any | None:
+    """Enqueue a copy between addresses of device or host memory with the queue's reference; the ``dpctl.SyclEvent``,
+    or None if SYCL refused.
+    """
+    event = _copy(queue, target, source, nbytes)
+    return dpctl.SyclEvent(_capsule(event, b"SyclEventRef", None)) if event else None
 
 
 class Kernel:
