@@ -154,6 +154,12 @@ def run(code: str, **environment: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT, env=env).stdout
 
 
+def test_names_of_test_files_are_unique():
+    """The folders of tests are no packages: two files of one name, and nothing is collected."""
+    names = [path.name for path in (ROOT / "tests").rglob("*.py") if path.name not in ("conftest.py", "__init__.py")]
+    assert sorted(names) == sorted(set(names))
+
+
 def test_import_loads_only_what_it_needs():
     code = f"import sys, tensorx; print([n for n in {LAZY!r} if n in sys.modules])"
     assert run(code).strip() == "[]"
