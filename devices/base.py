@@ -18,7 +18,7 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 
 from tensorx.devices.staging import Staging
-from tensorx.errors import CompileError, DeviceError, KernelError, OutOfMemory
+from tensorx.errors import CompileError, DeviceError, DeviceLost, KernelError, OutOfMemory
 from tensorx.kernels.capabilities import Capabilities
 
 Buffer = Any
@@ -189,7 +189,7 @@ class Device(abc.ABC):
             except Exception as error:
                 entry = getattr(kernel, "entry", kernel)
                 text = f"launch: kernel {entry!r} failed on {self.kind}:{self.index} with {grid}: {error}"
-                raise KernelError(text) from error
+                raise (DeviceLost if isinstance(error, DeviceLost) else KernelError)(text) from error
 
         self.launch, self.synchronous = launch_and_wait, True  # type: ignore[method-assign]
 
