@@ -169,7 +169,7 @@ class Cuda(DriverDevice):
             try:
                 module = drv.module_from_buffer(blob)
                 functions = {entry: module.get_function(entry) for entry, _ in source.entries}
-            except drv.Error as error:
+            except (drv.Error, UnicodeError) as error:  # PyCUDA quotes a log that a broken context has not written
                 fault = self._context.fault(f"load: {self.driver} refused a program binary: {error}")
                 raise fault if self._context.lost else CompileError(str(fault)) from error
             owner = self._keeper.owner(module)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
-import os
-import shutil
-import subprocess
+from dataclasses import replace
 
 import pytest
-from checking import building, checks, grind
+from checking import checks, nvcc
 from checking.layouts import Placed
 from checking.sampling import cases, dtypes_of, seed_of
 
 from tensorx.devices import registry
+from tensorx.kernels.dialect import CUDA, DIALECTS
+from tensorx.kernels.spec import KernelSpec, Operand
 from tensorx.ops.table import OPS
-
-DIALECTS = ("c", "opencl", "cuda")
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -34,17 +31,29 @@ def test_every_row_renders(dialect):
                     raise
 
 
-@pytest.mark.skipif(not shutil.which("nvcc"), reason="nvcc is not installed")
+@pytest.mark.skipif(not nvcc.real(), reason="nvcc is not installed")
 @pytest.mark.slow
-def test_nvcc_takes_every_template_and_access_class(tmp_path):
-    device = registry.resolve("null:cuda")
-    twin = building.twin_of(device.runtime.capabilities)
-    with building.collecting(twin) as specs:
-        for _, step in grind.chosen(device):
-            checks.quietly(step, twin)
-    file = tmp_path / "kernels.cu"
-    file.write_text(importlib.import_module("tensorx.kernels.generator").render(specs, twin.runtime.capabilities).text)
-    command = ["nvcc", "-ptx", "-arch=sm_75", "-o", os.devnull, file]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert len(specs) > 50
+@pytest.mark.parametrize("arch", ["sm_75", "sm_90", "sm_100"])
+def test_nvcc_takes_the_text(arch, full):
+    """Without a warning: a kernel for each template and access class; with --full all that the rows' checks launch."""
+    if not full and arch != "sm_75":
+        pytest.skip("with --full")
+    card = nvcc.card()
+    specs = nvcc.everything(card) if full else nvcc.sample(card)
+    assert len(specs) > (3000 if full else 50)
+    problems = nvcc.refused(specs, card.runtime.capabilities, arch)
+    assert not problems, f"{len(problems)} problems\n" + "\n".join(problems)[:4000]
+
+
+@pytest.mark.skipif(not nvcc.real(), reason="nvcc is not installed")
+def test_what_nvcc_refuses_is_shown():
+    """A wrong word in the CUDA prelude, a warning, and double precision."""
+    caps = nvcc.card().runtime.capabilities
+    spec = KernelSpec("elementwise", "k", (Operand("y0", "f32", "f32"),), (), body="y0 = 1.0f;")
+    assert nvcc.refused([spec], caps, "sm_75") == []
+    spoilt = replace(spec, entry="spoilt")  # rendered anew
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(DIALECTS, "cuda", replace(CUDA, words={**CUDA.words, "TX_GLOBAL": "__globl__"}))
+        assert "__globl__" in nvcc.refused([spoilt], caps, "sm_75")[0]
+    assert "#68-D" in nvcc.refused([replace(spec, body="u32 q = -1; y0 = q;")], caps, "sm_75")[0]
+    assert "double precision" in nvcc.refused([replace(spec, body="y0 = 1.5;")], caps, "sm_75")[0]
