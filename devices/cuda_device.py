@@ -14,7 +14,7 @@ import pycuda.driver as drv
 
 from tensorx.devices import cuda_compiler
 from tensorx.devices.base import Grid, Source, alloc_with_retry, code_traits, raise_compile_error, raise_out_of_memory
-from tensorx.devices.cuda_program import GATE, Context, CudaEvent, Keeper, Kernel, Memory, Staging
+from tensorx.devices.cuda_program import GATE, Context, CudaEvent, Keeper, Kernel, Memory
 from tensorx.devices.driver import DriverDevice
 from tensorx.devices.pool import block_sizes
 from tensorx.errors import CompileError, DeviceLost
@@ -66,11 +66,6 @@ class Cuda(DriverDevice):
         return block_sizes(self._pool)
 
     @functools.cached_property
-    def _staging(self) -> tuple[Staging, Staging]:
-        """For little (a scalar, an index), and for much."""
-        return Staging(self._stream, 1 << 16, 32), Staging(self._stream, 4 << 20, 4)
-
-    @functools.cached_property
     def capabilities(self) -> Capabilities:  # type: ignore[override]
         d = self._device
         return Capabilities(
@@ -96,7 +91,7 @@ class Cuda(DriverDevice):
 
     def open(self) -> None:
         assert self._pool is not None
-        assert self._staging is not None
+        assert self._stream is not None
 
     def alloc(self, nbytes: int) -> Memory:
         if nbytes <= self.capabilities.max_alloc:
@@ -123,13 +118,15 @@ class Cuda(DriverDevice):
 
     def copy_in(self, buffer: Memory, byte_offset: int, array: np.ndarray[Any, Any]) -> None:
         with self._context:
-            self._stage(array.nbytes).copy_in(buffer.address + byte_offset, array)
+            if array.nbytes:
+                drv.memcpy_htod_async(buffer.address + byte_offset, _bytes(array), self._stream)
+                self._stream.synchronize()
 
     def copy_in_async(self, buffer: Memory, byte_offset: int, array: np.ndarray[Any, Any]) -> CudaEvent | None:
         if not array.nbytes:
             return None
         with self._context:
-            drv.memcpy_htod_async(buffer.address + byte_offset, array, self._stream)
+            drv.memcpy_htod_async(buffer.address + byte_offset, _bytes(array), self._stream)
             return CudaEvent(self._context, self._keeper, self._stream)
 
     def pin(self, nbytes: int) -> Any:
@@ -145,11 +142,9 @@ class Cuda(DriverDevice):
 
     def copy_out(self, buffer: Memory, byte_offset: int, array: np.ndarray[Any, Any]) -> None:
         with self._context:
-            self._stage(array.nbytes).copy_out(buffer.address + byte_offset, array)
-
-    def _stage(self, nbytes: int) -> Staging:
-        little, much = self._staging
-        return little if nbytes <= little.size else much
+            if array.nbytes:
+                drv.memcpy_dtoh_async(_bytes(array), buffer.address + byte_offset, self._stream)
+                self._stream.synchronize()
 
     def copy(self, dst: Memory, dst_byte_offset: int, src: Memory, src_byte_offset: int, nbytes: int) -> None:
         with self._context:
@@ -218,7 +213,7 @@ class Cuda(DriverDevice):
     def opened(self) -> list[Any]:
         """Everything of PyCUDA's, in the containers that hold it."""
         made = [self.__dict__[k] for k in ("_context", "_stream", "_pool") if k in self.__dict__]
-        return [*made, self._keeper.alive, *(staging.pieces for staging in self.__dict__.get("_staging", ()))]
+        return [*made, self._keeper.alive]
 
     def close(self) -> None:
         """Give the cached memory back. What is alive still, the process's end frees: PyCUDA would do it by
@@ -231,3 +226,8 @@ class Cuda(DriverDevice):
                 self._pool.stop_holding()
             self._context.leave_all()
             self.keep_opened()
+
+
+def _bytes(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A C-contiguous array as PyCUDA takes it: bfloat16 has no buffer interface."""
+    return array.reshape(-1).view(np.uint8)

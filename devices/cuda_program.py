@@ -1,4 +1,4 @@
-"""The context, kernels, events and host staging of the CUDA backend. Importing this module loads the driver.
+"""The context, kernels and events of the CUDA backend. Importing this module loads the driver.
 
 Facts about PyCUDA 2026.1 that shape it (its src/cpp/cuda.hpp and mempool.hpp): it destroys an object well only where
 the object's context is current, elsewhere it warns, leaks, or ends the process from a destructor; a thread that ends
@@ -11,8 +11,7 @@ from __future__ import annotations
 import functools
 import struct
 import weakref
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,6 @@ GATE = Gate("cuda")
 #: struct codes; with native alignment they lie as C lays out a kernel's parameters.
 _PACK = {"b8": "B", "u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i", "u64": "Q", "i64": "q"}
 _PACK |= {"f32": "f", "f64": "d"}
-_NO_TIMING = int(drv.event_flags.DISABLE_TIMING)
 
 
 class Memory:
@@ -166,75 +164,3 @@ class CudaEvent:
         with self._context:
             end._event.synchronize()
             return float(self._event.time_till(end._event))
-
-
-class Staging:
-    """Pinned host memory that copies pass through: the card reads and writes it while the program goes on.
-
-    ``count`` pieces of ``size`` bytes in turn, made at need; a piece is used again after the event of its last copy. A
-    piece that a thread holds is in no list, so threads need no lock. The context must be current.
-    """
-
-    def __init__(self, stream: Any, size: int, count: int) -> None:
-        self.size = size
-        self._stream, self._count, self._made = stream, count, 0
-        self.pieces: deque[tuple[Any, Any]] = deque()
-
-    def _take(self) -> tuple[Any, Any]:
-        try:
-            piece = self.pieces.popleft()
-        except IndexError:
-            return self._make()
-        if not piece[1].query():
-            if self._made < self._count:
-                self.pieces.append(piece)
-                return self._make()
-            piece[1].synchronize()
-        return piece
-
-    def _make(self) -> tuple[Any, Any]:
-        self._made += 1
-        return drv.pagelocked_empty(self.size, np.uint8), drv.Event(_NO_TIMING).record(self._stream)
-
-    def _parts(self, array: np.ndarray[Any, Any]) -> Iterator[tuple[int, np.ndarray[Any, Any]]]:
-        flat = array.reshape(-1).view(np.uint8)
-        for start in range(0, flat.size, self.size):
-            yield start, flat[start : start + self.size]
-
-    def copy_in(self, address: int, array: np.ndarray[Any, Any]) -> None:
-        """Host memory to the device. The array may change as soon as this returns."""
-        for start, part in self._parts(array):
-            piece = memory, event = self._take()
-            try:
-                memory[: part.size] = part
-                drv.memcpy_htod_async(address + start, memory[: part.size], self._stream)
-            finally:
-                event.record(self._stream)
-                self.pieces.append(piece)
-
-    def copy_out(self, address: int, array: np.ndarray[Any, Any]) -> None:
-        """Device memory to the host, the next part under way while one is taken from its piece. Blocks."""
-        pending: deque[tuple[Any, Any]] = deque()
-        try:
-            for start, part in self._parts(array):
-                piece = memory, event = self._take()
-                pending.append((piece, part))
-                drv.memcpy_dtoh_async(memory[: part.size], address + start, self._stream)
-                event.record(self._stream)
-                if len(pending) == 2:
-                    self._arrived(*pending.popleft())
-            while pending:
-                self._arrived(*pending.popleft())
-        except BaseException:
-            if pending:  # the card may be writing still
-                self._stream.synchronize()
-            raise
-        finally:
-            self.pieces.extend(piece for piece, _ in pending)
-
-    def _arrived(self, piece: tuple[Any, Any], part: np.ndarray[Any, Any]) -> None:
-        try:
-            piece[1].synchronize()
-            part[...] = piece[0][: part.size]
-        finally:
-            self.pieces.append(piece)
