@@ -1,8 +1,7 @@
-"""Rows under a simulator: one call for each template, stage and set of access classes that the table's samples reach.
+"""Rows under oclgrind: one call for each template, stage and set of access classes that the table's samples reach.
 
-``python -m checking.grind [--plant]`` runs where oclgrind is an OpenCL platform; what it finds is in its log.
-``python -m checking.grind cuda`` runs on cuda:0, where the stand-in driver of tests/cudasim breaks the context at the
-first bad access. ``--plant`` adds a call whose strides lead out of bounds.
+``python -m checking.grind [--plant]`` runs where oclgrind is the first OpenCL platform; ``--plant`` adds a call whose
+strides lead out of bounds. What oclgrind finds is in its log.
 """
 
 from __future__ import annotations
@@ -20,30 +19,10 @@ from tensorx.ops import layout
 from tensorx.ops.table import OPS
 
 
-def device(cuda: bool) -> Any:
+def device() -> Any:
     """The simulator."""
-    if cuda:
-        found = registry.resolve("cuda:0")
-        found.runtime.__dict__["_pool"] = Exact()
-        return found
     found = next(d for d in registry.backend("opencl").devices() if "oclgrind" in d.name.lower())
     return registry.resolve(f"opencl:{found.index}")
-
-
-class Exact:
-    """In the place of PyCUDA's pool, which rounds sizes up: memory that ends where the tensor ends."""
-
-    managed_bytes = active_bytes = 0
-
-    def allocate(self, nbytes: int) -> Any:
-        import pycuda.driver
-
-        return pycuda.driver.mem_alloc(nbytes)
-
-    def free_held(self) -> None:
-        """Nothing is held."""
-
-    stop_holding = free_held
 
 
 def signature(spec: Any) -> tuple[Any, ...]:
@@ -89,9 +68,8 @@ def plant(target: Any) -> None:
 
 
 def main(words: list[str]) -> None:
-    target = device("cuda" in words)
+    target = device()
     steps = chosen(target)
-    building.prime(target, [step for _, step in steps])
     for label, step in steps:
         try:
             step(target)
