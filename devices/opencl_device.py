@@ -29,7 +29,7 @@ from tensorx.devices.cpu_name import teach
 from tensorx.devices.driver import DriverDevice
 from tensorx.devices.opencl_program import GATE, Kernel, OpenCLEvent, Unpooled, optional
 from tensorx.devices.pool import block_sizes
-from tensorx.devices.probe import PROBE, PROBE_BYTES, fast_fma
+from tensorx.devices.probe import PROBE, PROBE_BYTES, TURNS, fast_fma, warn_of_short_loops
 from tensorx.errors import CompileError, DeviceLost, KernelError
 from tensorx.kernels.capabilities import Capabilities
 
@@ -60,9 +60,7 @@ class OpenCL(DriverDevice):
         # pooled.
         self._largest_pooled = device.max_mem_alloc_size // 8 * 7
         self._lock = threading.RLock()  # the collector may run finalizers that allocate while it is held
-        self._peak = 0
-        self._unpooled = Unpooled()
-        self._cpu_name = ""
+        self._peak, self._unpooled, self._cpu_name = 0, Unpooled(), ""
 
     @functools.cached_property
     def _context(self) -> Any:
@@ -92,6 +90,7 @@ class OpenCL(DriverDevice):
     @functools.cached_property
     def capabilities(self) -> Capabilities:  # type: ignore[override]
         d, extensions = self._device, set(self._device.extensions.split())
+        fast_fma, long_loops = self._probed() if self.cpu_like else (True, True)
         return Capabilities(
             dialect="opencl",
             cpu_like=self.cpu_like,
@@ -106,12 +105,14 @@ class OpenCL(DriverDevice):
             total_mem=d.global_mem_size,
             compute_units=d.max_compute_units,
             simd_width=max(d.native_vector_width_float, 1),
-            fast_fma=not self.cpu_like or self._fast_fma(),
+            fast_fma=fast_fma,
             correct_sqrt=self._correct_sqrt,
             event_times=self._event_times,
+            long_loops=long_loops,
         ).masked()
 
-    def _fast_fma(self) -> bool:
+    def _probed(self) -> tuple[bool, bool]:
+        """``fast_fma`` and ``long_loops``."""
         program, memory = self._built(PROBE), self._allocator(PROBE_BYTES)
         cl.enqueue_fill_buffer(self._queue, memory, np.float32(1), 0, PROBE_BYTES)
 
@@ -121,11 +122,13 @@ class OpenCL(DriverDevice):
             start = time.perf_counter_ns()
             event = cl.enqueue_nd_range_kernel(self._queue, kernel, (1,), (1,))
             event.wait()
-            if not self._event_times:
-                return time.perf_counter_ns() - start
-            return float(event.profile.end - event.profile.start)
+            host = time.perf_counter_ns() - start
+            return float(event.profile.end - event.profile.start) if self._event_times else host
 
-        return fast_fma(run)
+        run("turns", TURNS)
+        turns = np.empty(1, np.float32)
+        cl.enqueue_copy(self._queue, turns, memory, is_blocking=True)
+        return fast_fma(run), int(turns[0]) == TURNS
 
     @functools.cached_property
     def fingerprint(self) -> str:  # type: ignore[override]
@@ -144,7 +147,8 @@ class OpenCL(DriverDevice):
     def open(self) -> None:
         with GATE:
             assert self._pool is not None
-            assert self.capabilities is not None
+            if not self.capabilities.long_loops:
+                warn_of_short_loops(f"opencl:{self.index} ({self.driver})")
 
     def alloc(self, nbytes: int) -> Buffer:
         GATE.check()

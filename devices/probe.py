@@ -1,8 +1,9 @@
-"""A kernel in OpenCL C that finds what no query tells."""
+"""Kernels in OpenCL C that find what no query tells."""
 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 
 #: fma against multiply and add, six independent chains each: neither FP_FAST_FMAF nor CL_FP_FMA tells an instruction
@@ -17,8 +18,14 @@ PROBE = r"""
   y[0] = p + q + r + s + t + u; }
 PROBE(with_fma, fma)
 PROBE(with_muladd, MULADD)
+__kernel void turns(__global float *y, int n) {
+  float p = 0.0f;
+  for (int i = 0; i < n; i++) p += y[1 + (i & 1)];
+  y[0] = p; }
 """
 PROBE_BYTES = 6 * 32
+#: llvmpipe (Mesa 22.3) leaves all loops of a work-item after 65535 turns together, without a word.
+TURNS = 100_000
 _ROUNDS = 20_000
 _TIMES = 12
 
@@ -37,3 +44,13 @@ def fast_fma(run: Callable[[str, int], float]) -> bool:
         if turn >= 2 and with_fma > 8 * with_muladd:
             break
     return with_fma < 1.5 * with_muladd
+
+
+def warn_of_short_loops(device: str) -> None:
+    """The results that are wrong cannot be told from the others: say it once, when the device is opened."""
+    warnings.warn(
+        f"The driver of {device} leaves a work-item's loops after 65535 turns: results that take longer ones (sums "
+        "down long columns, products over long rows) are wrong.",
+        RuntimeWarning,
+        stacklevel=2,
+    )

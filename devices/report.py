@@ -98,7 +98,8 @@ def describe(dev: Device) -> str:
         "all dtypes" if not lacking else "dtypes: " + " ".join(_NAMES[code] for code in CODES if caps.supports(code))
     )
     memory = f"{human(caps.total_mem)}, one buffer {human(caps.max_alloc)}"
-    return f"{dev.driver}; {memory}; {caps.compute_units} units, {caps.simd_width} lanes; {dtypes}"
+    limits = "" if caps.long_loops else "; loops end after 65535 turns: long sums and products are WRONG"
+    return f"{dev.driver}; {memory}; {caps.compute_units} units, {caps.simd_width} lanes; {dtypes}{limits}"
 
 
 def lines() -> list[str]:

@@ -27,6 +27,7 @@ _FLAGS = {
     "no_float_atomics": "float_atomics",
     "no_fast_fma": "fast_fma",
     "no_event_times": "event_times",
+    "no_long_loops": "long_loops",
 }
 _LIMITS = ("max_workgroup", "local_mem", "max_alloc", "total_mem")
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -61,6 +62,7 @@ class Capabilities:
     fast_fma: bool = False  # fma() is one instruction, not a call
     correct_sqrt: bool = False  # f32 sqrt and division are correctly rounded
     event_times: bool = True  # events tell when the device reached them
+    long_loops: bool = True  # a work-item's loops make as many turns as they should, also beyond 65535
 
     def supports(self, code: str) -> bool:
         """Whether memory of the device can hold elements of storage ``code``. Raises ValueError for an unknown code."""

@@ -114,7 +114,7 @@ def in_a_file(code, **options):
         path = Path(folder) / "program.py"
         path.write_text(textwrap.dedent(code))
         env = {**os.environ, "PYTHONPATH": str(Path(tx.__file__).parents[1])}
-        command = [sys.executable, "-W", "error", str(path)]
+        command = [sys.executable, "-W", "error", "-W", "ignore:The driver of ", str(path)]
         return subprocess.run(command, capture_output=True, text=True, env=env, timeout=120, check=False, **options)
 
 

@@ -95,7 +95,7 @@ def python(code: str, timeout: float = 180, **env: str) -> subprocess.CompletedP
     """Run ``code`` in a fresh interpreter with warnings as errors."""
     full = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{Path(__file__).parent}", **env}
     return subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
+        [sys.executable, "-W", "error", "-W", "ignore:The driver of ", "-c", code],
         capture_output=True,
         text=True,
         timeout=timeout,

@@ -26,9 +26,9 @@ STRONG = Capabilities(
 def test_a_mask_takes_away():
     weak = STRONG.masked(
         "no_fp64, no_fp16,no_subgroups,no_int64_atomics,no_float_atomics,max_workgroup=64,local_mem=4K,"
-        "no_fast_fma,no_event_times"
+        "no_fast_fma,no_event_times,no_long_loops"
     )
-    assert not (weak.fast_fma or weak.event_times)
+    assert not (weak.fast_fma or weak.event_times or weak.long_loops)
     assert not (weak.fp64 or weak.fp16 or weak.subgroups or weak.int64_atomics or weak.float_atomics)
     assert (weak.max_workgroup, weak.local_mem) == (64, 4096)
     assert (weak.max_alloc, weak.total_mem) == (STRONG.max_alloc, STRONG.total_mem)

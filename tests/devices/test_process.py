@@ -171,3 +171,13 @@ def test_usage(argv, status, capsys):
 def test_a_compiler_that_is_ordered_must_exist():
     done = python(OPEN.format(name="cpu"), TENSORX_CC="no-such-compiler-here")
     assert "TENSORX_CC: must name a C compiler" in done.stderr
+
+
+def test_loops_that_end_early_are_said(device):
+    if device.type != "opencl":
+        return
+    code = OPEN.replace("import gc", "import warnings; warnings.simplefilter('always')\nimport gc", 1)
+    done = python(code.format(name=str(device)), TENSORX_CAPS_MASK="no_long_loops")
+    assert done.returncode == 0, done.stderr
+    assert f"The driver of {device} " in done.stderr
+    assert "after 65535 turns" in done.stderr

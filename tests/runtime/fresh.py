@@ -10,6 +10,7 @@ from pathlib import Path
 import tensorx
 
 HERE = Path(__file__).resolve().parent
+WARNINGS = ("-W", "error", "-W", "ignore:The driver of ")  # which the lane's own process gives
 LANES = {"cpu": {"TENSORX_LANE": "kernels"}, "cpu-numpy": {"TENSORX_CC": "none"}}
 START = "import gc, os, sys, threading\nimport tensorx as tx\nfrom tensorx.errors import DeviceError\ndevice = {!r}\n"
 
@@ -19,7 +20,7 @@ def python(code: str, lane: str = "cpu", *, dev: bool = False, timeout: float = 
     name = "cpu" if lane in LANES else lane
     path = os.pathsep.join([str(Path(tensorx.__file__).parents[1]), str(HERE)])
     full = {**os.environ, "PYTHONPATH": path, **LANES.get(lane, {}), **env}
-    command = [sys.executable, *["-X", "dev"] * dev, "-W", "error", "-c", START.format(name) + code]
+    command = [sys.executable, *["-X", "dev"] * dev, *WARNINGS, "-c", START.format(name) + code]
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=full, check=False)
 
 

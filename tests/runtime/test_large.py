@@ -43,8 +43,9 @@ def test_a_far_stride(large, device):
     assert large[2**31 : 2**31 + 4].tolist() == [4, 5, 6, 7]
 
 
-def test_more_elements_than_memory(device):
+def test_more_elements_than_memory(device, need):
     """Reading one element 2**31 + 8 times: counts, not memory, pass 2**31."""
+    need(long_loops=True)
     if device.type == "cpu" and not device.runtime.capabilities.compiler:
         pytest.skip(f"capability: {device} lacks compiler=True")
     seen = tensorx.ones(1, dtype=tensorx.uint8, device=device).expand(2**31 + 8)

@@ -35,7 +35,7 @@ def flip(data):
 
 AT_ONCE = """
 import subprocess
-run = [subprocess.Popen([sys.executable, "-W", "error", "-c", {!r}], stdout=-1, stderr=-1) for _ in range(3)]
+run = [subprocess.Popen([sys.executable, "-W", "error", "-W", "ignore:The driver of ", "-c", {!r}], stdout=-1, stderr=-1) for _ in range(3)]
 for process in run:
     out, err = process.communicate()
     assert (process.returncode, err) == (0, b""), err
