@@ -75,6 +75,8 @@ def test_pairs(device, dtype):
     """Also from and to devices that are no lane. What a device cannot hold is refused by name."""
     lacking = [d for d in present() if not d.runtime.capabilities.supports(dtype.code)]
     for target in lacking:
+        if target.type == "cpu":
+            continue  # the source's device
         with pytest.raises(DTypeError, match=dtype.name):
             tx.zeros(2, dtype=dtype, device="cpu").to(target)
     if device in lacking:

@@ -58,7 +58,7 @@ def temporaries(watch, other):
         source[:, ::2].to(other),
         source[3].expand(9, 30).to(other, non_blocking=True),
         source.to(other, tx.float16),
-        tx.as_tensor(np.arange(5.0), device=other),
+        tx.as_tensor(np.arange(5, dtype=np.float32), device=other),
         tx.zeros(20, 30, device=other).copy_(source[:, 3:4], non_blocking=True),
     ]
     gc.collect()
