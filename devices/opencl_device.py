@@ -167,7 +167,8 @@ class OpenCL(DriverDevice):
         except cl.MemoryError:
             return None
         # Looked at afterwards: only the pool knows whether a cached block served the call.
-        if self._held() <= self.capabilities.total_mem:
+        held = self._held() if self._unpooled else pool.managed_bytes
+        if held <= self.capabilities.total_mem:
             return buffer
         del buffer
         self.empty_cache()  # the block that was too much is in the pool now

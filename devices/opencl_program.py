@@ -43,9 +43,12 @@ class Unpooled:
         self._sizes[weakref.ref(buffer, self._sizes.pop)] = nbytes
         return buffer
 
+    def __len__(self) -> int:
+        return len(self._sizes)
+
     def bytes(self) -> int:
         """Bytes in live buffers."""
-        return sum(tuple(self._sizes.values())) if self._sizes else 0
+        return sum(tuple(self._sizes.values()))
 
 
 def optional(device: Any, name: str) -> int:
