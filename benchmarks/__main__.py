@@ -20,10 +20,13 @@ def main() -> None:
         prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--device", action="append", help="a device of tensorx; may be repeated (default: cpu)")
-    parser.add_argument("--peers", help="comma-separated: torch, tinygrad, jax, numpy (default: those installed)")
+    parser.add_argument(
+        "--peers", help="comma-separated: torch, torch:cuda, tinygrad, jax, numpy (default: those installed)"
+    )
     parser.add_argument("--only", help="comma-separated pieces of family or work names; also: cold, memory")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--json", type=Path, help="write all figures to this file")
+    parser.add_argument("--markdown", type=Path, help="write the times into this page, as a table")
     parser.add_argument("--plot", type=Path, help="draw the ratios into this file (needs matplotlib)")
     a = parser.parse_args()
     devices, only = a.device or ["cpu"], a.only.split(",") if a.only else []
@@ -41,6 +44,8 @@ def main() -> None:
         a.json.write_text(
             json.dumps({"machine": timing.machine(), "peak": limits._asdict(), "works": rows, **more}, indent=1)
         )
+    if a.markdown:
+        a.markdown.write_text(table.markdown(rows, timing.machine()))
     if a.plot:
         table.plot(rows, devices, names, a.plot)
 

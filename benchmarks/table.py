@@ -63,6 +63,16 @@ def _seconds(value: float | None) -> str:
     return f"{value * factor:.3g} {unit}"
 
 
+def markdown(rows: Sequence[Row], machine: str) -> str:
+    """The times as a page for the manual."""
+    names = list(dict.fromkeys(name for row in rows for name in row["seconds"]))
+    lines = ["# Times", "", machine, "", f"| Work | {' | '.join(names)} |", "|---|" + "---:|" * len(names)]
+    for row in rows:
+        cells = " | ".join(_seconds(row["seconds"].get(name)) for name in names)
+        lines.append(f"| {row['family']}: {row['work']} | {cells} |")
+    return "\n".join([*lines, ""])
+
+
 def ratios(rows: Sequence[Row], device: str, peer: str) -> dict[str, dict[str, float]]:
     """family -> work -> the peer's time over the device's: above one, tensorx is faster."""
     found: dict[str, dict[str, float]] = {}

@@ -38,6 +38,16 @@ def test_a_summary(capsys):
     assert "lowest 0.50 (b)" in capsys.readouterr().out
 
 
+def test_a_page():
+    rows = [
+        {"family": "f", "work": "a", "seconds": {"cuda:0": 1e-3, "torch:cuda": 2e-3}},
+        {"family": "f", "work": "b", "seconds": {"cuda:0": 1.5}},
+    ]
+    *_, head, rule, first, second = table.markdown(rows, "a machine").splitlines()
+    assert (head, rule) == ("| Work | cuda:0 | torch:cuda |", "|---|---:|---:|")
+    assert (first, second) == ("| f: a | 1 ms | 2 ms |", "| f: b | 1.5 s | - |")
+
+
 def test_an_unknown_peer():
     with pytest.raises(SystemExit, match="must be among torch"):
         peers.installed(["abacus"])

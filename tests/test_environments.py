@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-NAMES = "cpu cpu-numpy opencl intel rusticl oclgrind sycl masks full lint type docs wheel".split()
+NAMES = "cpu cpu-numpy opencl intel rusticl oclgrind sycl cudasim cuda masks full lint type docs wheel".split()
 LANELESS = {"lint", "type", "docs"}
 
 

@@ -40,16 +40,18 @@ def installed(names: Sequence[str] | None = None) -> list[str]:
     """The peers that are here; with ``names`` just these, and an error that names the pip command for a missing one."""
     if names is None:
         return [name for name in PEERS if importlib.util.find_spec(name)]
-    for name in names:
-        if name not in PEERS:
-            raise SystemExit(f"--peers: must be among {', '.join(PEERS)}; got {name}")
-        if not importlib.util.find_spec(name):
-            raise SystemExit(f"--peers: {name} is not installed. Hint: pip install {name}")
+    for package in (name.partition(":")[0] for name in names):
+        if package not in PEERS:
+            raise SystemExit(f"--peers: must be among {', '.join(PEERS)}; got {package}")
+        if not importlib.util.find_spec(package):
+            raise SystemExit(f"--peers: {package} is not installed. Hint: pip install {package}")
     return list(names)
 
 
 def make(name: str, device: str | None = None) -> Peer:
-    """A peer on a device of its own naming; tensorx on ``device``."""
+    """A peer on a device of its own naming (``torch:cuda``); tensorx on ``device``."""
+    name, _, its = name.partition(":")
+    device = its or device
     if name == "tensorx":
         module = "modules"
     else:

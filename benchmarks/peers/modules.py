@@ -17,7 +17,7 @@ class Modules:
     """A framework with PyTorch's interface."""
 
     def __init__(self, name: str, device: str) -> None:
-        self.name = name if name == "torch" else device
+        self.name = device if name == "tensorx" else name if device == "cpu" else f"{name}:{device}"
         self.device = device
         self._T = importlib.import_module(name)
 
@@ -56,7 +56,7 @@ class Modules:
 
     def _wait(self) -> Callable[[], None]:
         if self._T.__name__ == "torch":
-            return lambda: None
+            return (lambda: None) if self.device == "cpu" else self._T.accelerator.synchronize  # type: ignore[no-any-return]
         runtime = importlib.import_module("tensorx.devices.registry").resolve(self.device).runtime
         return runtime.synchronize  # type: ignore[no-any-return]
 
