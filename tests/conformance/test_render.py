@@ -47,7 +47,7 @@ def test_nvcc_takes_the_text(arch, full):
 
 @pytest.mark.skipif(not nvcc.real(), reason="nvcc is not installed")
 def test_what_nvcc_refuses_is_shown():
-    """A wrong word in the CUDA prelude, a warning, and double precision."""
+    """A wrong word in the CUDA prelude, and a warning."""
     caps = nvcc.card().runtime.capabilities
     spec = KernelSpec("elementwise", "k", (Operand("y0", "f32", "f32"),), (), body="y0 = 1.0f;")
     assert nvcc.refused([spec], caps, "sm_75") == []
@@ -56,4 +56,3 @@ def test_what_nvcc_refuses_is_shown():
         patch.setitem(DIALECTS, "cuda", replace(CUDA, words={**CUDA.words, "TX_GLOBAL": "__globl__"}))
         assert "__globl__" in nvcc.refused([spoilt], caps, "sm_75")[0]
     assert "#68-D" in nvcc.refused([replace(spec, body="u32 q = -1; y0 = q;")], caps, "sm_75")[0]
-    assert "double precision" in nvcc.refused([replace(spec, body="y0 = 1.5;")], caps, "sm_75")[0]
