@@ -47,7 +47,8 @@ def chosen(target: Any) -> list[tuple[str, Any]]:
                 with building.collecting(twin) as specs, contextlib.suppress(Exception):
                     step(twin)
                 new = {signature(s) for s in specs} - seen
-                if new:
+                # On the twin counts are 0, so that a row that waits for one launches nothing after it.
+                if new or (op.kind.name == "DYNAMIC" and i == 0):
                     seen |= new
                     steps.append((label, step))
     return steps
