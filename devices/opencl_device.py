@@ -14,6 +14,7 @@ import numpy as np
 import pyopencl as cl
 from pyopencl.tools import ImmediateAllocator, MemoryPool
 
+from tensorx.devices import opencl_limits
 from tensorx.devices.base import (
     Buffer,
     Grid,
@@ -55,7 +56,6 @@ class OpenCL(DriverDevice):
         single = int(device.single_fp_config)
         self._correct_sqrt = bool(single & int(cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT))
         self._event_times = device.profiling_timer_resolution > 0  # else every kernel takes 1 ns
-        self._options = f"{_QUIET} {_CORRECT_DIVIDE_SQRT}".encode() if self._correct_sqrt else _QUIET.encode()
         # The pool rounds sizes up by less than an eighth; a buffer so large that the device would refuse that is not
         # pooled.
         self._largest_pooled = device.max_mem_alloc_size // 8 * 7
@@ -88,6 +88,16 @@ class OpenCL(DriverDevice):
         return block_sizes(self._pool)
 
     @functools.cached_property
+    def _unrestricted(self) -> bool:
+        return opencl_limits.liftable(self._context, self._device)
+
+    @functools.cached_property
+    def _options(self) -> bytes:
+        """Of every build. Whole addresses always, where buffers may need them: a kernel will meet any."""
+        more = {_CORRECT_DIVIDE_SQRT: self._correct_sqrt, opencl_limits.WHOLE_ADDRESSES: self._unrestricted}
+        return " ".join([_QUIET, *(option for option, wanted in more.items() if wanted)]).encode()
+
+    @functools.cached_property
     def capabilities(self) -> Capabilities:  # type: ignore[override]
         d, extensions = self._device, set(self._device.extensions.split())
         fast_fma, long_loops = self._probed() if self.cpu_like else (True, True)
@@ -101,7 +111,8 @@ class OpenCL(DriverDevice):
             subgroups=optional(d, "max_num_sub_groups") > 0,
             max_workgroup=d.max_work_group_size,
             local_mem=d.local_mem_size,
-            max_alloc=d.max_mem_alloc_size,
+            max_alloc=d.global_mem_size if self._unrestricted else d.max_mem_alloc_size,
+            unrestricted_alloc=self._unrestricted,
             total_mem=d.global_mem_size,
             compute_units=d.max_compute_units,
             simd_width=max(d.native_vector_width_float, 1),
@@ -162,8 +173,10 @@ class OpenCL(DriverDevice):
         pool = self._pool
         try:
             with self._lock:
-                pooled = nbytes <= self._largest_pooled
-                buffer = pool.allocate(self._block(nbytes)) if pooled else self._unpooled.allocate(self._queue, nbytes)
+                if nbytes <= self._largest_pooled:
+                    buffer = pool.allocate(self._block(nbytes))
+                else:
+                    buffer = self._unpooled.allocate(self._queue, nbytes, opencl_limits.flags(self._device, nbytes))
         except cl.MemoryError:
             return None
         # Looked at afterwards: only the pool knows whether a cached block served the call.

@@ -36,9 +36,9 @@ class Unpooled:
     def __init__(self) -> None:
         self._sizes: dict[Any, int] = {}
 
-    def allocate(self, queue: Any, nbytes: int) -> Any:
-        """A buffer for which there is room now, not only when it is first used."""
-        buffer = _Counted(queue.context, cl.mem_flags.READ_WRITE, nbytes)
+    def allocate(self, queue: Any, nbytes: int, flags: int) -> Any:
+        """A buffer for which there is room now, not only when it is first used; ``flags`` beside READ_WRITE."""
+        buffer = _Counted(queue.context, cl.mem_flags.READ_WRITE | flags, nbytes)
         cl.enqueue_fill_buffer(queue, buffer, np.uint8(0), 0, 1)
         self._sizes[weakref.ref(buffer, self._sizes.pop)] = nbytes
         return buffer

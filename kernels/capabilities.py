@@ -28,6 +28,7 @@ _FLAGS = {
     "no_fast_fma": "fast_fma",
     "no_event_times": "event_times",
     "no_long_loops": "long_loops",
+    "no_cpu_like": "cpu_like",  # a processor is given the kernels of GPUs: groups, local memory
 }
 _LIMITS = ("max_workgroup", "local_mem", "max_alloc", "total_mem")
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -57,6 +58,7 @@ class Capabilities:
     local_mem: int = 32 << 10
     max_alloc: int = 1 << 62
     total_mem: int = 1 << 62
+    unrestricted_alloc: bool = False  # a buffer above the driver's own limit takes a flag, kernels a build option
     compute_units: int = 1
     simd_width: int = 1  # f32 lanes
     fast_fma: bool = False  # fma() is one instruction, not a call
@@ -86,6 +88,8 @@ class Capabilities:
                 raise DeviceError(
                     f"TENSORX_CAPS_MASK: each word must be one of {known}; got {word!r}. Hint: N may end in K, M or G."
                 )
+        if self.dialect == "c":  # which has no groups
+            changes.pop("cpu_like", None)
         total = changes.get("total_mem", self.total_mem)
         changes["max_alloc"] = min(changes.get("max_alloc", self.max_alloc), total)
         return dataclasses.replace(self, **changes)  # type: ignore[arg-type]

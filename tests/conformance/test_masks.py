@@ -13,7 +13,15 @@ from pathlib import Path
 
 import pytest
 
-MASKS = ("no_fp64", "no_fp16", "max_workgroup=64", "local_mem=4K", "no_subgroups", "no_int64_atomics,no_float_atomics")
+#: What only the kernels of GPUs would notice goes with those.
+MASKS = (
+    "no_fp64",
+    "max_workgroup=64",
+    "no_cpu_like,max_workgroup=1",
+    "no_cpu_like,local_mem=4K",
+    "no_cpu_like,no_fp16,no_subgroups",
+    "no_cpu_like,no_int64_atomics,no_float_atomics",
+)
 PARTS = 24
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from checking import checks, nvcc
+from checking import building, checks, nvcc
 from checking.layouts import Placed
 from checking.sampling import cases, dtypes_of, seed_of
 
+import tensorx
 from tensorx.devices import registry
 from tensorx.kernels.dialect import CUDA, DIALECTS
 from tensorx.kernels.spec import KernelSpec, Operand
@@ -29,6 +30,32 @@ def test_every_row_renders(dialect):
             except RuntimeError:  # values are zero: singular matrices, indices out of range; views of this layout
                 if op.kind.name not in ("HOST", "VIEW", "COMPOSITE"):
                     raise
+
+
+@pytest.mark.parametrize("mask", ["max_workgroup=1", "max_workgroup=64,local_mem=4K,no_fp64"])
+def test_every_row_fits_a_weak_device(mask):
+    """Groups, local memory and dtypes of what is launched; running it on a strong device would not show."""
+    caps = registry.open(registry.resolve("null:opencl")).capabilities.masked(mask)
+    twin = building.twin_of(caps)
+    launched = 0
+    for op in OPS.values():
+        with building.collecting(twin) as specs:
+            found = dtypes_of(op, caps)
+            for case in cases(op, found[seed_of(op) % len(found)])[:2]:
+                checks.quietly(lambda d, op=op, case=case: checks.call(op, Placed(op, case, d, "contiguous")), twin)
+        launched += len(specs)
+    assert not twin.runtime.misfits
+    assert launched > len(OPS) // 2
+
+
+def test_what_does_not_fit_is_found(monkeypatch):
+    monkeypatch.setattr("tensorx.kernels.reduce.group", lambda spec, caps: 256)
+    device = registry.resolve("null:opencl")
+    caps = registry.open(device).capabilities.masked("max_workgroup=128,local_mem=1000")
+    with pytest.raises(
+        AssertionError, match=r"1024 bytes of local memory where there are 1000\n.*a group of 256 where 128"
+    ):
+        building.prime(device, [lambda d: tensorx.ones(9, device=d).sum()], caps)
 
 
 @pytest.mark.skipif(not nvcc.real(), reason="nvcc is not installed")

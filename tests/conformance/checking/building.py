@@ -13,6 +13,7 @@ from typing import Any
 import masking
 import pytest
 
+from checking import fitting
 from tensorx.devices import registry
 from tensorx.devices.null import Null
 from tensorx.ops import build
@@ -30,10 +31,12 @@ class Twin(Null):
         super().__init__(0, caps.dialect)
         self.capabilities = dataclasses.replace(caps, host_callable=False)
         self.seen: list[Any] = []
+        self.misfits: list[str] = []
 
     def launch(self, kernel: Any, grid: Any, args: Sequence[Any]) -> None:
-        """Nothing runs."""
+        """Nothing runs; ``kernel`` is the spec (see `collecting`). What the device could not run is noted."""
         self.seen.append((kernel, grid, [a for a in args if isinstance(a, int | float)]))
+        self.misfits += fitting.of(kernel, grid, self.capabilities)
 
     def copy_out(self, buffer: Any, byte_offset: int, array: Any) -> None:
         """Zeros; an op that reads them may go on as it would not with its real values."""
@@ -87,14 +90,15 @@ def collecting(twin: Any) -> Iterator[list[Any]]:
     found += specs
 
 
-def prime(device: Any, calls: Sequence[Callable[[Any], Any]]) -> None:
+def prime(device: Any, calls: Sequence[Callable[[Any], Any]], caps: Any = None) -> None:
     """Build what ``calls`` (functions of a device) will launch on ``device``; what they raise is not our business.
 
-    A call may have an attribute ``launches``: a shorter call that launches the same.
+    A call may have an attribute ``launches``: a shorter call that launches the same. AssertionError for launches that
+    the device (or one of capabilities ``caps``) could not run.
     """
     if not device.runtime.capabilities.compiler:
         return
-    twin = twin_of(device.runtime.capabilities)
+    twin = twin_of(caps or device.runtime.capabilities)
     with collecting(twin) as specs:
         for call in calls:
             with contextlib.suppress(Exception):
@@ -102,6 +106,8 @@ def prime(device: Any, calls: Sequence[Callable[[Any], Any]]) -> None:
     missing = [s for s in specs if (device.runtime, s) not in build._kernels]
     for i in range(0, len(missing), CHUNK):
         build.program(device, missing[i : i + CHUNK])
+    misfits, twin.runtime.misfits = twin.runtime.misfits, []
+    assert not misfits, f"{device} could not run:\n" + "\n".join(dict.fromkeys(misfits))
 
 
 def trace(step: Callable[[Any], Any], caps: Any) -> list[Any]:
