@@ -34,10 +34,6 @@ from tensorx.devices.probe import PROBE, PROBE_BYTES, TURNS, fast_fma, warn_of_s
 from tensorx.errors import CompileError, DeviceLost, KernelError
 from tensorx.kernels.capabilities import Capabilities
 
-#: No warnings: PoCL's compiler prints their number to stderr, also for loops that it does not vectorise.
-_QUIET = "-w"
-_CORRECT_DIVIDE_SQRT = "-cl-fp32-correctly-rounded-divide-sqrt"
-
 
 class OpenCL(DriverDevice):
     """One device of one platform. Context, queue and pool are made on first use."""
@@ -93,9 +89,7 @@ class OpenCL(DriverDevice):
 
     @functools.cached_property
     def _options(self) -> bytes:
-        """Of every build. Whole addresses always, where buffers may need them: a kernel will meet any."""
-        more = {_CORRECT_DIVIDE_SQRT: self._correct_sqrt, opencl_limits.WHOLE_ADDRESSES: self._unrestricted}
-        return " ".join([_QUIET, *(option for option, wanted in more.items() if wanted)]).encode()
+        return opencl_limits.options(self._correct_sqrt, self._unrestricted)
 
     @functools.cached_property
     def capabilities(self) -> Capabilities:  # type: ignore[override]

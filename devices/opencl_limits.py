@@ -1,4 +1,4 @@
-"""Single buffers above what an OpenCL driver allows at first. Importing this module loads the OpenCL loader.
+"""Build options, and single buffers above what an OpenCL driver allows at first. Importing this module loads the OpenCL loader.
 
 Some GPUs reach 4 GB of a buffer from its start with short addresses, and their driver names that as the limit. It lifts
 the limit for buffers made with a flag, if the kernels were built with whole addresses
@@ -15,6 +15,9 @@ import pyopencl as cl
 UNRESTRICTED = 1 << 23
 WHOLE_ADDRESSES = "-cl-intel-greater-than-4GB-buffer-required"
 
+#: No warnings: PoCL's compiler prints their number to stderr, also for loops that it does not vectorise.
+_QUIET = "-w"
+_CORRECT_DIVIDE_SQRT = "-cl-fp32-correctly-rounded-divide-sqrt"
 _ANY = "__kernel void any(__global int *y) { y[0] = 1; }"
 
 
@@ -35,3 +38,9 @@ def liftable(context: Any, device: Any) -> bool:
 def flags(device: Any, nbytes: int) -> int:
     """What a buffer of so many bytes is made with, beside its use."""
     return UNRESTRICTED if nbytes > device.max_mem_alloc_size else 0
+
+
+def options(correct_sqrt: bool, unrestricted: bool) -> bytes:
+    """Of every build. Whole addresses always, where buffers may need them: a kernel will meet any."""
+    more = {_CORRECT_DIVIDE_SQRT: correct_sqrt, WHOLE_ADDRESSES: unrestricted}
+    return " ".join([_QUIET, *(option for option, wanted in more.items() if wanted)]).encode()

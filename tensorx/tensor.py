@@ -452,14 +452,14 @@ def make(
     return out
 
 
-def check_supported(d: DType, device: registry.device) -> None:
+def check_supported(d: DType, device: registry.device, name: str = "empty") -> None:
     """DTypeError unless ``device`` can hold elements of ``d``."""
     caps = (device.runtime or registry.open(device)).capabilities
     if not caps.supports(d.code):
         have = ", ".join(x.name for x in dtypes.ALL if caps.supports(x.code))
         raise DTypeError(
-            f"empty: argument 'dtype' must be one that {device} can hold: {have}; got {d.name}. "
-            "Hint: use float32, or .to('cpu')"
+            f"{name}: argument 'dtype' must be one that {device} can hold: {have}; got {d.name}. "
+            f"Hint: use {'complex64' if d.is_complex else 'float32'}, or .to('cpu')"
         )
 
 

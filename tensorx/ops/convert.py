@@ -53,6 +53,13 @@ def to_device(t: Tensor, device: registry.device, non_blocking: bool = False) ->
     return call(_move, (t, device, non_blocking))
 
 
+def moved(t: Tensor, device: registry.device, d: DType, non_blocking: bool = False) -> Tensor:
+    """``t`` on ``device``, on the way to dtype ``d``: converted before if that makes it smaller, or if the device cannot hold what it is."""
+    if t.device is not device and (d.itemsize < t.dtype.itemsize or not registry.open(device).capabilities.supports(t.dtype.code)):
+        t = cast(t, d)
+    return to_device(t, device, non_blocking)
+
+
 def copy_into(target: Tensor, source: Tensor) -> Tensor:
     """Write ``source`` (same device, no memory shared), broadcast and converted, into ``target`` without recording: a kind's own temporary."""
     _copying(source.dtype, target.dtype).run((source,), (), target._shape, target.device, (target,))
@@ -117,7 +124,7 @@ def copy_(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
         src = factories.as_tensor(src)
     if src is self:
         return self
-    src = to_device(src, self.device, non_blocking)
+    src = moved(src, self.device, self.dtype, non_blocking)
     if self._storage.buffer is src._storage.buffer and self.device.type != "meta":
         from tensorx.ops.outputs import partly_overlap
         if partly_overlap(self, src):
@@ -155,9 +162,7 @@ def to(self: Tensor, *args: Any, dtype: DType | None = None, device: Any = None,
     if device is not None:
         from tensorx.ops.factories import resolve
         target = resolve(device)
-        if target is not self.device and dtype is not None and dtype.itemsize < self.dtype.itemsize:
-            out = cast(out, dtype)
-        out = to_device(out, target, non_blocking)
+        out = to_device(out, target, non_blocking) if dtype is None else moved(out, target, dtype, non_blocking)
     if dtype is not None:
         out = cast(out, dtype)
     return out.clone() if copy and out is self else out

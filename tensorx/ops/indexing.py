@@ -415,10 +415,10 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         raise BadValue(f"value {value} cannot be converted to type {self.dtype.name} without overflow")
     if not isinstance(value, Tensor):
         value = factories.tensor(value, dtype=self.dtype, device=self.device)
-    elif value.device is not self.device:
+    elif value.device is not self.device and indices is not None:  # copy_ takes values from anywhere
         if value._shape:
             raise RuntimeError(f"expected value to be on {self.device}, but got {value.device}")
-        value = value.to(self.device)
+        value = value.to(self.device, self.dtype)
     if indices is None:
         while len(value._shape) > len(view._shape) and value._shape[0] == 1:
             value = value.squeeze(0)

@@ -25,7 +25,7 @@ from tensorx.ops.dispatch import call
 from tensorx.ops.families import elementwise, row
 from tensorx.ops.kinds.create import CREATE
 from tensorx.ops.table import KEEP, NONDIFF
-from tensorx.tensor import Tensor
+from tensorx.tensor import Tensor, check_supported
 
 _lock = Lock()  # of every generator's seed and offset
 
@@ -218,12 +218,13 @@ def _draw(name: str, op: Any, first: Any, second: Any, summary: str) -> Callable
     def f(*size: Any, generator: Generator | None = None, out: Tensor | None = None, dtype: DType | None = None, layout: Any = None, device: Any = None,
           requires_grad: bool = False, pin_memory: bool = False, **kw: Any) -> Tensor:
         shape = as_shape(name, size_given(name, size, kw))
-        d = dtype or dtypes.get_default_dtype()
+        d, place = dtype or dtypes.get_default_dtype(), factories.resolve(device)
+        check_supported(d, place, name)  # before numbers are reserved
         if d.kind == dtypes.COMPLEX:
-            return _draw_complex(op, shape, (*reserve(generator), d.real, factories.resolve(device)), out, requires_grad)
+            return _draw_complex(op, shape, (*reserve(generator), d.real, place), out, requires_grad)
         if d.kind != dtypes.FLOAT:
             raise DTypeError(f'"{name}" not implemented for \'{d.name}\'')
-        keys = (*reserve(generator), d, factories.resolve(device))
+        keys = (*reserve(generator), d, place)
         result = call(op, (shape, first, second, *keys), None if out is None else (out,))
         return result.requires_grad_() if requires_grad else result
     f.__name__ = f.__qualname__ = name

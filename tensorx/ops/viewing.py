@@ -13,7 +13,7 @@ from tensorx.errors import ShapeError
 from tensorx.ops.families import composite, row
 from tensorx.ops.kinds.view import VIEW
 from tensorx.ops.table import NONDIFF, Op
-from tensorx.tensor import Tensor, contiguous_strides, is_contiguous, normalize_dim
+from tensorx.tensor import Tensor, check_supported, contiguous_strides, is_contiguous, normalize_dim
 
 Geometry = tuple[Any, ...]
 
@@ -83,6 +83,7 @@ def _view(t: Tensor, size: Sequence[int]) -> Geometry:
 
 def _view_dtype(t: Tensor, d: dtypes.dtype) -> Geometry:
     """Elements of another size split or join along the last dimension, which must then be dense."""
+    check_supported(d, t.device, "view")
     shape, strides, old, new = t._shape, t._get_strides(), t.dtype.itemsize, d.itemsize
     if old == new:
         return shape, strides, t._offset, d
