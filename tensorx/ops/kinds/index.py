@@ -193,7 +193,7 @@ def _launch(family: str, op: Op, plan: Take | Put, out: Tensor, out_strides: Int
     if sizes == (1,):
         merged = tuple((0,) for _ in merged)
     access = tuple(_access(s, i > 1) for i, s in enumerate(merged))
-    reach = sum((i.extent + 1) * i.step for i in plan.indices) + layout.span(sizes, merged[0]) + layout.span(sizes, merged[1])
+    reach = sum((i.extent + 1) * max(i.step, 1) for i in plan.indices) + layout.span(sizes, merged[0]) + layout.span(sizes, merged[1])
     width = "i32" if reach < 2**31 and layout.index_width(sizes, merged) == "i32" else "i64"
     operands = [Operand(n, t.dtype.code, t.dtype.compute.code, a) for n, t, a in
                 zip(["y0", "x0", *(f"i{j}" for j in range(len(plan.indices)))], [out, other, *(i.tensor for i in plan.indices)], access, strict=True)]
