@@ -167,10 +167,8 @@ class OpenCL(DriverDevice):
         pool = self._pool
         try:
             with self._lock:
-                if nbytes <= self._largest_pooled:
-                    buffer = pool.allocate(self._block(nbytes))
-                else:
-                    buffer = self._unpooled.allocate(self._queue, nbytes, opencl_limits.flags(self._device, nbytes))
+                pooled = nbytes <= self._largest_pooled
+                buffer = pool.allocate(self._block(nbytes)) if pooled else self._unpooled.allocate(self._queue, nbytes)
         except cl.MemoryError:
             return None
         # Looked at afterwards: only the pool knows whether a cached block served the call.

@@ -1,4 +1,5 @@
-"""Build options, and single buffers above what an OpenCL driver allows at first. Importing this module loads the OpenCL loader.
+"""Build options, and single buffers above what an OpenCL driver allows at first. Importing this module loads the
+OpenCL loader.
 
 Some GPUs reach 4 GB of a buffer from its start with short addresses, and their driver names that as the limit. It lifts
 the limit for buffers made with a flag, if the kernels were built with whole addresses

@@ -14,6 +14,7 @@ import numpy as np
 import pyopencl as cl
 from pyopencl import LocalMemory
 
+from tensorx.devices import opencl_limits
 from tensorx.devices.driver import DriverEvent
 from tensorx.devices.gate import Gate
 from tensorx.errors import DeviceLost, KernelError
@@ -36,9 +37,10 @@ class Unpooled:
     def __init__(self) -> None:
         self._sizes: dict[Any, int] = {}
 
-    def allocate(self, queue: Any, nbytes: int, flags: int) -> Any:
-        """A buffer for which there is room now, not only when it is first used; ``flags`` beside READ_WRITE."""
-        buffer = _Counted(queue.context, cl.mem_flags.READ_WRITE | flags, nbytes)
+    def allocate(self, queue: Any, nbytes: int) -> Any:
+        """A buffer for which there is room now, not only when it is first used."""
+        flags = cl.mem_flags.READ_WRITE | opencl_limits.flags(queue.device, nbytes)
+        buffer = _Counted(queue.context, flags, nbytes)
         cl.enqueue_fill_buffer(queue, buffer, np.uint8(0), 0, 1)
         self._sizes[weakref.ref(buffer, self._sizes.pop)] = nbytes
         return buffer
