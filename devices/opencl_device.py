@@ -137,16 +137,9 @@ class OpenCL(DriverDevice):
 
     @functools.cached_property
     def fingerprint(self) -> str:  # type: ignore[override]
-        platform = self._device.platform
-        parts = (
-            platform.name,
-            platform.version,
-            self.name,
-            self.driver,
-            self._options.decode(),
-            code_traits(self.capabilities),
-            self._cpu_name,  # after capabilities, whose probe may be what finds it
-        )
+        platform, options = self._device.platform, self._options.decode()
+        traits = code_traits(self.capabilities)  # before the processor's name, which their probe may be what finds
+        parts = (platform.name, platform.version, self.name, self.driver, options, traits, self._cpu_name)
         return "|".join(map(str, ("opencl", *parts)))
 
     def open(self) -> None:
