@@ -2,8 +2,8 @@
 
     python -m tests.cudasim.check [--arch sm_75 --arch sm_90]
 
-nvcc takes 0.6 s a call however many kernels it gets. Each source becomes a part of one file: macros expanded, in a
-namespace of its own, its kernels renamed. Warnings are errors. Where a source does not say ``double``, its PTX must not
+nvcc takes 0.6 s a call before it looks at a kernel. Each source becomes a part of one file: macros expanded, in a
+namespace of its own, its kernels renamed. Warnings are errors. Where a kernel does not say ``double``, its PTX must not
 either: a literal without an f would bring a graphics card down to a thirty-second of its speed.
 """
 
@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -22,6 +23,7 @@ import compiler
 
 ARCHITECTURES = ("sm_75", "sm_90", "sm_100")
 TOGETHER = 40
+FLAGS = ["-fatbin", "-std=c++17", "-fmad=false", "-Werror", "all-warnings", "-Xptxas", "-O1"]
 HEAD = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
 
 
@@ -33,30 +35,41 @@ def part(path: Path, number: int) -> str:
     return f'#line 1 "{path.name}"\nnamespace part_{number} {{\n{text}\n}}\n'
 
 
-def nvcc(flags: list[str], text: str, output: str) -> tuple[str, str]:
-    """(what it says when it refuses, what it made)."""
+def nvcc(text: str, architectures: list[str]) -> tuple[str, str]:
+    """(what it says when it refuses, the PTX for the first architecture)."""
     with tempfile.TemporaryDirectory(prefix="cudasim-") as folder:
-        source, made = Path(folder, "kernels.cu"), Path(folder, output)
+        source = Path(folder, "kernels.cu")
         source.write_text(text, encoding="utf-8")
-        command = [compiler.real_nvcc(), "-std=c++17", "-fmad=false", "-Werror", "all-warnings", *flags]
-        done = subprocess.run([*command, "-o", made, source], capture_output=True, text=True, check=False)
-        return (done.stdout + done.stderr, "") if done.returncode else ("", made.read_text(errors="replace"))
+        code = [f"-gencode=arch=compute_{a[3:]},code={a}" for a in architectures]
+        command = [compiler.real_nvcc(), *FLAGS, *code, "--keep", "--keep-dir", folder, "-o", f"{folder}/out", source]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+        if done.returncode:
+            return done.stdout + done.stderr, ""
+        first = architectures[0].replace("sm_", "compute_")
+        made = sorted(Path(folder).glob("*.ptx"), key=lambda path: first not in path.name)
+        return "", made[0].read_text(encoding="utf-8")
+
+
+def body(text: str, start: int) -> str:
+    """A function's text from ``start`` to its closing brace."""
+    depth = 0
+    for mark in re.finditer("[{}]", text[start:]):
+        depth += 1 if mark[0] == "{" else -1
+        if not depth:
+            return text[start : start + mark.end()]
+    return text[start:]
 
 
 def refusal(sources: list[Path], architectures: list[str]) -> str:
     """Why nvcc does not take these; empty if it does."""
-    parts = {path: part(path, number) for number, path in enumerate(sources)}
-    code = [f"-gencode=arch=compute_{a[3:]},code={a}" for a in architectures]
-    said, _ = nvcc(["-fatbin", *code], HEAD + "".join(parts.values()), "kernels.fatbin")
-    if said:
-        return said
-    single = [text for text in parts.values() if not re.search(r"\bdouble\b", text)]
-    if single:
-        said, ptx = nvcc(["-ptx", f"-arch={architectures[0]}"], "".join(single), "kernels.ptx")
-        for entry, body in re.findall(r"\.entry (\w+)\((.*?)\n}", ptx, re.S):
-            if ".f64" in body:
-                path = sources[int(entry.rpartition("_")[2])]
-                said += f"{path.name}: float64 arithmetic in {entry}, which does not mention it\n"
+    text = HEAD + "".join(part(path, number) for number, path in enumerate(sources))
+    said, ptx = nvcc(text, architectures)
+    kernels = {kernel[3]: body(text, kernel.start()) for kernel in compiler.KERNEL.finditer(text)}
+    single = {name for name, own in kernels.items() if not re.search(r"\bf64\b|\bdouble\b", own)}
+    for entry, code in re.findall(r"\.entry (\w+)\((.*?)\n}", ptx, re.S):
+        if entry in single and ".f64" in code:
+            path = sources[int(entry.rpartition("_")[2])]
+            said += f"{path.name}: float64 arithmetic in {entry}, which does not mention it\n"
     return said
 
 
@@ -83,10 +96,13 @@ def main() -> int:
         print("nvcc is not installed here: nothing was checked")
         return 0
     pending = sorted(Path(compiler.cache_folder()).glob("*.pending.cu"))
+    groups = [pending[first : first + TOGETHER] for first in range(0, len(pending), TOGETHER)]
+    architectures = asked.arch or list(ARCHITECTURES)
     found: dict[Path, str] = {}
-    for first in range(0, len(pending), TOGETHER):
-        found |= refused(pending[first : first + TOGETHER], asked.arch or list(ARCHITECTURES))
-        print(f"\r{min(first + TOGETHER, len(pending))} of {len(pending)}", end="", flush=True, file=sys.stderr)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # each waits for its nvcc
+        for number, refusals in enumerate(pool.map(lambda group: refused(group, architectures), groups), 1):
+            found |= refusals
+            print(f"\r{number} of {len(groups)}", end="", flush=True, file=sys.stderr)
     for path, said in found.items():
         print(f"\n{path}\n{said[-2000:]}")
     accepted = len(list(Path(compiler.cache_folder()).glob("*.accepted")))

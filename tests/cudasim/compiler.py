@@ -20,7 +20,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 INCLUDE = os.path.join(HERE, "include")
-VERSION = "Cuda compilation tools, release 13.0, V13.0.0 (cudasim: kernels run on this processor)"
+VERSION = "nvcc: NVIDIA (R) Cuda compiler driver\nCuda compilation tools, release 13.0, V13.0.0, cudasim {}"
 #: Headers whose content cudasim.h has.
 KNOWN = (
     r"(?:cuda_fp16|cuda_bf16|cuda_runtime|cuda|math_constants)\.h|"
@@ -208,7 +208,7 @@ def lay_aside(text, passed):
 def main():
     arguments = sys.argv[1:]
     if {"--version", "-V"} & set(arguments):
-        print(f"nvcc: NVIDIA (R) Cuda compiler driver\n{VERSION}")
+        print(VERSION.format(fingerprint().hexdigest()[:8]))  # callers keep what they compiled under this text
         return
     source, output, mode, passed, arch, fused = parse(arguments)
     if source is None:

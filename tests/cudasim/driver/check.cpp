@@ -66,9 +66,9 @@ void check_race(size_t first, size_t bytes, bool store) {
 std::string near(const char *address) {
   for (Arena *arena : {&device_memory(), &pinned_memory()}) {
     if (!arena->contains(address)) continue;
-    for (size_t back = 1; back <= 4096; ++back) {
+    for (size_t back = 0; back <= 4096; ++back) {
       const auto [start, bytes] = arena->block(address - back);
-      if (start) return std::to_string(address - start - bytes) + " bytes past the end of a block of " + std::to_string(bytes);
+      if (start) return std::to_string(address - start) + " bytes after the start of a block of " + std::to_string(bytes);
     }
     return "in device memory that is not allocated";
   }
