@@ -98,12 +98,21 @@ def is_expression(text: str) -> bool:
     return True
 
 
-def close(a: Any, b: Any) -> bool:
-    """Equal answers; floats within what float32 and other orders of summation allow."""
+def largest(x: Any) -> float:
+    """The largest finite magnitude among the floats of an answer."""
+    if isinstance(x, list):
+        return max(map(largest, x), default=0.0)
+    return abs(x) if type(x) is float and math.isfinite(x) else 0.0
+
+
+def close(a: Any, b: Any, absolute: float | None = None) -> bool:
+    """Equal answers; floats within what float32 and other orders of summation allow: two units of the largest one."""
+    if absolute is None:
+        absolute = 2e-6 + 2.4e-7 * largest(b)
     if isinstance(a, list) and isinstance(b, list):
-        return len(a) == len(b) and all(map(close, a, b))
+        return len(a) == len(b) and all(close(x, y, absolute) for x, y in zip(a, b, strict=True))
     if type(a) in (int, float) and type(b) in (int, float):
-        return a == b or (float in (type(a), type(b)) and math.isclose(a, b, rel_tol=2e-5, abs_tol=2e-6))
+        return a == b or (float in (type(a), type(b)) and math.isclose(a, b, rel_tol=2e-5, abs_tol=absolute))
     return type(a) is type(b) and a == b
 
 
