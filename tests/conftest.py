@@ -23,7 +23,10 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))  # helpers beside this file, under every import mode
+# Helpers beside the tests, under every import mode; last the root, for benchmarks: an installed tensorx comes first.
+sys.path.insert(0, str(Path(__file__).parent))
+sys.path.extend(sorted({str(path.parent) for path in Path(__file__).parent.rglob("*.py")}))
+sys.path.append(str(Path(__file__).parents[1]))
 
 import counts
 import masking
