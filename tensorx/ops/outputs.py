@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from tensorx import dtypes
 from tensorx.dtypes import dtype
 from tensorx.errors import DTypeError, ShapeError
 from tensorx.ops import layout
@@ -22,7 +21,7 @@ def prepare_outputs(op: Any, args: Sequence[Any], outs: Sequence[Tensor], shape:
     """
     inplace = bool(args) and outs[0] is args[0]
     for out, d in zip(outs, stores, strict=True):
-        if not dtypes.can_cast(d, out.dtype):
+        if not op.promote.fits(d, out.dtype):
             raise DTypeError(f"{op.public}: result type {d.name} can't be cast to the desired output type {out.dtype.name}")
         if out._shape != shape:
             if inplace:

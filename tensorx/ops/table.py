@@ -61,6 +61,10 @@ class Promote:
             return d
         return dtypes.FROM_CODE[self.to] if self.to else dtypes.get_default_dtype()
 
+    def fits(self, result: dtype, out: dtype) -> bool:
+        """Whether ``result`` may be written as ``out``. A row that lifts floats promises its precision, also there."""
+        return result is out if self.lift >= FLOAT else dtypes.can_cast(result, out)
+
 
 DEFAULT = Promote("default")
 TO_FLOAT = Promote("float", lift=INT)

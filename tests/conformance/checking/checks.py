@@ -408,7 +408,7 @@ def _inplace_step(op: Any, case: Case, kind: str, label: str) -> Step:
         placed = Placed(op, case, device, kind)
         target = placed.args[0]
         expected = call(op, placed)[0]
-        if tuple(expected.shape) != tuple(target.shape) or not dtypes.can_cast(expected.dtype, target.dtype):
+        if tuple(expected.shape) != tuple(target.shape) or not op.promote.fits(expected.dtype, target.dtype):
             refused(lambda: bind.run(op, placed.bound(), target), RuntimeError, label)
             return
         before, version = layouts.gaps(target), target._version
