@@ -45,6 +45,13 @@ class ExactPool:
     def allocate(self, nbytes: int) -> Block:
         return Block(self, nbytes)
 
+    def bin_number(self, nbytes: int) -> int:
+        """Each size is a class of its own."""
+        return nbytes
+
+    def alloc_size(self, number: int) -> int:
+        return number
+
     def free_held(self) -> None:
         """Nothing is held."""
 
