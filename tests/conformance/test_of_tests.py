@@ -27,7 +27,7 @@ from tensorx.ops import schema as S
 from tensorx.ops.kinds.create import CREATE
 from tensorx.ops.kinds.elementwise import ELEMENTWISE
 from tensorx.ops.kinds.view import VIEW
-from tensorx.ops.table import NONDIFF, Op
+from tensorx.ops.table import NONDIFF, OPS, Op
 
 
 def row(kind, schema, body, vjp, **fields):
@@ -324,7 +324,7 @@ def test_what_a_mask_changes(mask, body, changed, monkeypatch):
 def test_cases_that_a_mask_does_not_change_are_left_out_and_counted(monkeypatch):
     ran = []
     monkeypatch.setattr(building, "changes", lambda step, device: step is not steps[1])
-    steps = [checks.counted(lambda device, i=i: ran.append(i), dtypes.float32) for i in range(3)]
+    steps = [checks.counted(OPS["neg"], lambda device, i=i: ran.append(i), dtypes.float32) for i in range(3)]
     for cover, expected in (("changed", [0, 2]), ("", [0, 1, 2])):
         monkeypatch.setenv("TENSORX_COVER", cover)
         counts.take()
