@@ -12,7 +12,7 @@ import argparse
 import json
 from pathlib import Path
 
-from benchmarks import cold, memory, peak, peers, table, timing
+from benchmarks import cold, memory, peak, peers, placement, table, timing
 
 
 def main() -> None:
@@ -23,7 +23,7 @@ def main() -> None:
     parser.add_argument(
         "--peers", help="comma-separated: torch, torch:cuda, tinygrad, jax, numpy (default: those installed)"
     )
-    parser.add_argument("--only", help="comma-separated pieces of family or work names; also: cold, memory")
+    parser.add_argument("--only", help="comma-separated pieces of family or work names; also: cold, memory, placement")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--json", type=Path, help="write all figures to this file")
     parser.add_argument("--markdown", type=Path, help="write the times into this page, as a table")
@@ -38,7 +38,7 @@ def main() -> None:
     )
     if rows:
         table.summarise(rows, devices, names)
-    extra = {m.__name__.rpartition(".")[2]: m for m in (cold, memory)}
+    extra = {m.__name__.rpartition(".")[2]: m for m in (cold, memory, placement)}
     more = {name: module.main(devices, names) for name, module in extra.items() if not only or name in only}
     if a.json:
         a.json.write_text(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import statistics
 import time
 
-DEVICES = ("opencl:pocl", "opencl:intel", "sycl")
 SIZES = (1 << 12, 1 << 16, 1 << 20, 1 << 24)
 BATCHES, BATCH, FEATURES = 60, 256, 784
 ARRIVES = 0.01  # seconds until the next batch is there, as from a disk
@@ -84,7 +83,8 @@ def training(device: str) -> None:
     print(f"  {device} training: {found[False]:.2f} ms a step, {found[True]:.2f} with non_blocking=True")
 
 
-def main(devices) -> None:
-    for device in devices:
+def main(devices, names) -> None:
+    """Only where there is a queue: memory of the cpu is there already."""
+    for device in (d for d in devices if not d.startswith("cpu")):
         returning(device)
         training(device)
