@@ -1422,9 +1422,9 @@ tensor([1.0000, 1.5811, 3.0314, 1.6267], dtype=tensorx.float64)
 """,
     "float_power_": """\
 >>> import tensorx
->>> x = tensorx.tensor([1., 2.5, 2., 1.5])
+>>> x = tensorx.tensor([1., 2.5, 2., 1.5], dtype=tensorx.float64)
 >>> x.float_power_(tensorx.tensor([0.9, 0.5, 1.6, 1.2]))
-tensor([1.0000, 1.5811, 3.0314, 1.6267])
+tensor([1.0000, 1.5811, 3.0314, 1.6267], dtype=tensorx.float64)
 """,
     "floor": """\
 >>> import tensorx

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorx.dtypes import FLOAT, INT, int64
+from tensorx.dtypes import FLOAT, INT, float64, int64
 from tensorx.ops import describe, samples
 from tensorx.ops.table import Op
 from tensorx.tensor import Tensor, from_host
@@ -29,7 +29,7 @@ def literal(x: Any) -> str:
     if isinstance(x, Tensor):
         if x.numel() > LIMIT:
             return f"tensorx.ones{tuple(x.shape)}" if x.dtype.kind >= FLOAT else f"tensorx.zeros({tuple(x.shape)}, dtype={x.dtype})"
-        other = f", dtype={x.dtype}" if x.dtype.kind == INT and x.dtype is not int64 else ""
+        other = f", dtype={x.dtype}" if x.dtype is float64 or (x.dtype.kind == INT and x.dtype is not int64) else ""
         return f"tensorx.tensor({_numbers(x.tolist())}{other})"
     if isinstance(x, list | tuple):
         inside = ", ".join(literal(i) for i in x)
@@ -110,6 +110,8 @@ def example(op: Op, inplace: bool = False) -> list[str]:
     for shift in range(SHIFTS):
         args, kwargs = samples.call_of(op, shift=shift)
         args, kwargs = plain(args), {k: plain(v) for k, v in kwargs.items()}
+        if inplace and op.promote.lift >= FLOAT:  # such a row writes its own precision only
+            args = (args[0].to(op.promote.common([args[0].dtype], [], [])), *args[1:])
         lines = _call(op, name, args, kwargs, method)
         result = _run(op, args, kwargs, inplace)
         small = all(t.numel() <= SHOWN for t in _tensors(result))
