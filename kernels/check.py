@@ -69,8 +69,12 @@ def check_templates(folder: Path = TEMPLATES) -> list[str]:
 
 
 def _holds_doubles(spec: KernelSpec) -> bool:
-    """Only operands count: a kernel over narrow ones that computes in f64 is what the lint is there to find."""
-    return any(operand.dtype in ("f64", "c128") for operand in spec.operands)
+    """Operands count, and numbers where no operand is a float (a mask that is drawn for f64): a kernel over narrow floats
+    that computes in f64 is what the lint is there to find.
+    """
+    held = {operand.dtype for operand in spec.operands}
+    narrow = held & {"f16", "bf16", "f32", "c64"}
+    return bool(held & {"f64", "c128"}) or (not narrow and any(code == "f64" for _, code in spec.scalars))
 
 
 def check_source(source: Source, specs: list[KernelSpec]) -> list[str]:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from tensorx import dtypes
+from tensorx.dtypes import COMPLEX
 from tensorx.errors import DTypeError, ShapeError
 from tensorx.ops import expr as E
 from tensorx.ops.arithmetic import given, zero
@@ -95,6 +97,6 @@ def _polar(r, a):
 polar = elementwise("polar(Tensor abs, Tensor angle) -> Tensor", _polar,
                     lambda g, out, r, a: (E.real(g) * E.cos(a) + E.imag(g) * E.sin(a), r * (E.imag(g) * E.cos(a) - E.real(g) * E.sin(a))), dtypes="f",
                     domain=((0.2, 3.0), (-3.0, 3.0)), ref=lambda r, a: r * np.exp(1j * a), doc="Complex numbers with these magnitudes and angles.")
-isreal = elementwise("isreal(Tensor self) -> Tensor", lambda x: E.eq(E.imag(x), 0), ref=np.isreal, doc="True where the imaginary part is 0.")
+isreal = elementwise("isreal(Tensor self) -> Tensor", lambda x: E.eq(E.imag(x), 0) if x.dtype.kind == COMPLEX else E.const(True, dtypes.bool_), ref=np.isreal, doc="True where the imaginary part is 0.")
 METHODS: dict[str, Any] = {"real": property(lambda self: real(self), lambda self, value: real(self).copy_(value)),
                            "imag": property(lambda self: imag(self), lambda self, value: imag(self).copy_(value))}
