@@ -69,8 +69,8 @@ def check_templates(folder: Path = TEMPLATES) -> list[str]:
 
 
 def _holds_doubles(spec: KernelSpec) -> bool:
-    """Operands count, and numbers where no operand is a float (a mask that is drawn for f64): kernels over narrow floats
-    that compute in f64 are what the lint is there to find.
+    """Operands count, and numbers where no operand is a float (a mask that is drawn for f64): kernels over
+    narrow floats that compute in f64 are what the lint is there to find.
     """
     held = {operand.dtype for operand in spec.operands}
     narrow = held & {"f16", "bf16", "f32", "c64"}
