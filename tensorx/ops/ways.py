@@ -54,6 +54,8 @@ def learn(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], bound: tuple[An
     given = (*args[:method], args[method:]) if packs else args
     where = {p.name: i for i, p in enumerate(schema.params)}
     names = [k if k in where else S.ALIASES.get(k, k) for k in kwargs]
+    if not where.keys() >= set(names):
+        return None  # None for what another overload knows: `bind.resolve` drops it
     places = [*range(len(given)), *(where[name] for name in names)]
     converts = []
     for place, value in zip(places, (*given, *kwargs.values()), strict=True):

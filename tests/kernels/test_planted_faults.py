@@ -113,7 +113,8 @@ def fingerprint(device, mask):
     return subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout.strip()
 
 
-def test_binaries_are_not_kept_for_other_capabilities(device):
+def test_binaries_are_not_kept_for_other_capabilities(device, need):
+    need(compiler=True)
     mask = os.environ.get("TENSORX_CAPS_MASK", "")
     assert fingerprint(device, mask) == device.runtime.fingerprint, "a run finds what the run before it built"
     assert fingerprint(device, f"{mask},no_fast_fma,max_workgroup=7") != device.runtime.fingerprint
