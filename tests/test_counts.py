@@ -79,7 +79,7 @@ def pytest_collection_modifyitems(items):
 
     def views(op, device):
         lost = os.environ["PLANT"] == "1" and str(device) == "null:1"
-        return [checks.counted(lambda device: None, dtypes.float32)] * (1 if lost else 2)
+        return [checks.counted(op, lambda device: None, dtypes.float32)] * (1 if lost else 2)
 
     checks.views = views
 """
