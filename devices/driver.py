@@ -8,6 +8,7 @@ import ctypes
 import importlib.util
 import os
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from tensorx.devices.base import Backend, Device
@@ -31,6 +32,15 @@ class DriverDevice(Device):
         """Let none of the driver's objects be destroyed in this process any more."""
         for thing in [*self.opened(), *self.staging.held()]:
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
+
+
+class PerThread(threading.local):
+    """An object a thread, which a launch takes and puts back: Python calls __init__ again in each thread that touches
+    this one.
+    """
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.make, self.spare = make, make()
 
 
 class DriverEvent(abc.ABC):

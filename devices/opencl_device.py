@@ -249,8 +249,8 @@ class OpenCL(DriverDevice):
         if 0 in grid.global_size:
             return
         local = kernel.local
-        own = local.kernel or local.make()
-        local.kernel = None  # in use: should the collector run a finalizer that launches this kernel, it makes another
+        own = local.spare or local.make()
+        local.spare = None  # in use: should the collector run a finalizer that launches this kernel, it makes another
         try:
             kernel.set_args(own, args)
             cl.enqueue_nd_range_kernel(self._queue, own, grid.global_size, grid.local_size or None)
@@ -259,7 +259,7 @@ class OpenCL(DriverDevice):
             text = f"launch: kernel {kernel.entry!r} was refused by opencl:{self.index} with {grid}: {error}"
             raise (DeviceLost if lost else KernelError)(text) from error
         finally:
-            local.kernel = own
+            local.spare = own
 
     def synchronize(self) -> None:
         with GATE:

@@ -15,7 +15,7 @@ import pyopencl as cl
 from pyopencl import LocalMemory
 
 from tensorx.devices import opencl_limits
-from tensorx.devices.driver import DriverEvent
+from tensorx.devices.driver import DriverEvent, PerThread
 from tensorx.devices.gate import Gate
 from tensorx.errors import DeviceLost, KernelError
 
@@ -69,20 +69,12 @@ class Kernel:
     def __init__(self, program: Any, entry: str, layout: Sequence[Any]) -> None:
         self.entry = entry
         self.set_args = _argument_setter(layout)
-        self.local = _PerThread(functools.partial(cl.Kernel, program, entry))
-        if self.local.kernel.num_args != len(layout):
+        self.local = PerThread(functools.partial(_uncollected, functools.partial(cl.Kernel, program, entry)))
+        if self.local.spare.num_args != len(layout):
             raise KernelError(
-                f"load: kernel {entry!r} must take {self.local.kernel.num_args} arguments; "
+                f"load: kernel {entry!r} must take {self.local.spare.num_args} arguments; "
                 f"got a layout of {len(layout)}"
             )
-
-
-class _PerThread(threading.local):
-    """Python calls __init__ again in each thread that touches the object."""
-
-    def __init__(self, make: Any) -> None:
-        self.make = make
-        self.kernel = _uncollected(make)
 
 
 _making = threading.RLock()

@@ -14,7 +14,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import struct
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from typing import Any
 import dpctl
 
 from tensorx.devices.base import Grid
+from tensorx.devices.driver import PerThread
 from tensorx.errors import KernelError
 
 #: DPCTLKernelArgType and struct code of each dtype.
@@ -81,13 +81,13 @@ class Kernel:
         self._ref = kernel.addressof_ref()
         self._types = (ctypes.c_int * len(layout))(*map(_type_of, layout))
         self._types_at = ctypes.addressof(self._types)
-        self._local = _PerThread(functools.partial(_Frame, layout))
+        self._local = PerThread(functools.partial(_Frame, layout))
 
     def submit(self, queue: int, grid: Grid, args: Sequence[Any]) -> bool:
         """Enqueue with the queue's reference; False if SYCL refused, which gives no reason."""
         local = self._local
-        frame = local.frame or local.make()
-        local.frame = None  # in use: should the collector run a finalizer that submits this kernel, it makes another
+        frame = local.spare or local.make()
+        local.spare = None  # in use: should the collector run a finalizer that submits this kernel, it makes another
         try:
             frame.fill(args)
             whole, split = grid.global_size, grid.local_size
@@ -101,7 +101,7 @@ class Kernel:
             else:
                 event = _submit_whole(*common, dims, None, 0)
         finally:
-            local.frame = frame
+            local.spare = frame
         if event:
             _release(event)
         return bool(event)
@@ -130,14 +130,6 @@ class _Frame:
             "pointers": functools.partial(struct.Struct(f"{len(layout)}P").pack_into, self._pointers, 0),
         }
         self.fill = eval(f"lambda a: (values({', '.join(values)}), pointers({', '.join(pointers)}))", names)
-
-
-class _PerThread(threading.local):
-    """Python calls __init__ again in each thread that touches the object."""
-
-    def __init__(self, make: Any) -> None:
-        self.make = make
-        self.frame = make()
 
 
 def _type_of(arg: Any) -> int:

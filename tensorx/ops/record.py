@@ -216,7 +216,7 @@ class RuleNode(Node):
         self.args = statics
 
     def name(self) -> str:
-        return backward_name(self.op)
+        return self.rule.name
 
     def outputs_written(self) -> None:
         """The outputs were written in place after they were saved as such: their new version is the right one."""
