@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyopencl as cl
+from pyopencl import characterize
 from pyopencl.tools import ImmediateAllocator, MemoryPool
 
 from tensorx.devices import opencl_limits
@@ -28,10 +29,10 @@ from tensorx.devices.base import (
 )
 from tensorx.devices.cpu_name import teach
 from tensorx.devices.driver import DriverDevice
-from tensorx.devices.opencl_program import GATE, Kernel, OpenCLEvent, Unpooled, optional
+from tensorx.devices.opencl_program import GATE, Kernel, OpenCLEvent, Unpooled, from_binary, optional
 from tensorx.devices.pool import block_sizes
 from tensorx.devices.probe import PROBE, PROBE_BYTES, TURNS, fast_fma, warn_of_short_loops
-from tensorx.errors import CompileError, DeviceLost, KernelError
+from tensorx.errors import DeviceLost, KernelError
 from tensorx.kernels.capabilities import Capabilities
 
 
@@ -231,16 +232,16 @@ class OpenCL(DriverDevice):
         return program
 
     def build(self, source: Source) -> bytes:
+        """The binary; nothing where the driver keeps what it built: PoCL would build every kernel once more for it."""
         with GATE:
-            return bytes(self._built(source.text).get_info(cl.program_info.BINARIES)[0])
+            program = self._built(source.text)
+            kept = characterize.has_src_build_cache(self._device)
+            return b"" if kept else bytes(program.get_info(cl.program_info.BINARIES)[0])
 
     def load(self, blob: bytes, source: Source) -> dict[str, Kernel]:
         with GATE:
-            try:
-                program = cl._cl._Program(self._context, [self._device], [blob])
-                program._build(self._options, [self._device])
-            except cl.Error as error:
-                raise CompileError(f"load: {self.driver} refused a program binary: {error}") from error
+            whole = (self._context, self._device, blob, self._options)
+            program = from_binary(*whole) if blob else self._built(source.text)
             return {entry: Kernel(program, entry, layout) for entry, layout in source.entries}
 
     def launch(self, kernel: Kernel, grid: Grid | None, args: Sequence[Any]) -> None:

@@ -17,7 +17,7 @@ from pyopencl import LocalMemory
 from tensorx.devices import opencl_limits
 from tensorx.devices.driver import DriverEvent, PerThread
 from tensorx.devices.gate import Gate
-from tensorx.errors import DeviceLost, KernelError
+from tensorx.errors import CompileError, DeviceLost, KernelError
 
 #: struct codes of scalars that pyopencl packs itself; a C long is 64 bits wherever _LONG_IS_64.
 _PACK = {"b8": "B", "u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i", "u64": "L", "i64": "l"}
@@ -51,6 +51,16 @@ class Unpooled:
     def bytes(self) -> int:
         """Bytes in live buffers."""
         return sum(tuple(self._sizes.values()))
+
+
+def from_binary(context: Any, device: Any, blob: bytes, options: bytes) -> Any:
+    """A built program. Raises CompileError for bytes that another driver made."""
+    try:
+        program = cl._cl._Program(context, [device], [blob])
+        program._build(options, [device])
+    except cl.Error as error:
+        raise CompileError(f"load: {device.platform.name} refused a program binary: {error}") from error
+    return program
 
 
 def optional(device: Any, name: str) -> int:
