@@ -6,7 +6,8 @@ of any order are the same kernels. A transposed convolution is the data directio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -61,36 +62,38 @@ def _weights_vjp(g: Tensor, input: Tensor, grad: Tensor, stride: Any, padding: A
     return data(grad.conj(), g, None, input._shape, *at) if needs[0] else None, _cropped(forward(input.conj(), g, None, *at), grad._shape) if needs[1] else None
 
 
-def _ref_forward(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
-    """Straight from the definition: one kernel position and one group at a time."""
-    n, c = x.shape[0], w.shape[1]
-    outs = [(x.shape[2 + i] + 2 * padding[i] - dilation[i] * (w.shape[2 + i] - 1) - 1) // stride[i] + 1 for i in range(x.ndim - 2)]
+def _ref_taps(x: Any, size: Any, outs: Sequence[int], stride: Any, padding: Any, dilation: Any, groups: int) -> Iterator[tuple[int, Any, Any]]:
+    """Straight from the definition: what each weight, (output channel, position), is multiplied with."""
     x = np.pad(x, [(0, 0), (0, 0), *((p, p) for p in padding)])
-    y = np.zeros((n, w.shape[0], *outs), np.result_type(x, w))
-    for d in range(w.shape[0]):
-        group = d // (w.shape[0] // groups)
-        for at in np.ndindex(*w.shape[1:]):
-            where = tuple(slice(at[1 + i] * dilation[i], at[1 + i] * dilation[i] + (outs[i] - 1) * stride[i] + 1, stride[i]) for i in range(len(outs)))
-            y[:, d] += w[(d, *at)] * x[(slice(None), group * c + at[0], *where)]
+    steps = list(zip(outs, stride, dilation, strict=True))
+    for d in range(size[0]):
+        first = d // (size[0] // groups) * size[1]
+        for channel, *at in np.ndindex(*size[1:]):
+            where = [slice(k * dilated, k * dilated + (n - 1) * step + 1, step) for k, (n, step, dilated) in zip(at, steps, strict=True)]
+            yield d, (channel, *at), x[(slice(None), first + channel, *where)]
+
+
+def _ref_forward(x: Any, w: Any, b: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
+    outs = out_size(x.shape, w.shape, stride, padding, dilation, groups)[2:]
+    y = np.zeros((x.shape[0], w.shape[0], *outs), np.result_type(x, w))
+    for d, at, tap in _ref_taps(x, w.shape, outs, stride, padding, dilation, groups):
+        y[:, d] += w[(d, *at)] * tap
     return y if b is None else y + b.reshape(-1, *(1,) * len(outs))
 
 
 def _ref_data(g: Any, w: Any, b: Any, size: Any, *window: Any) -> Any:
-    """The adjoint of the forward oracle, from its action on unit vectors."""
-    out = np.zeros(size, np.result_type(g, w))
-    for at in np.ndindex(*size):
-        unit = np.zeros(size)
-        unit[at] = 1
-        out[at] = (_ref_forward(unit, w, None, *window)[tuple(map(slice, g.shape))] * g).sum()
+    """The adjoint of the forward oracle, from its action on unit vectors (a batch of them: samples do not meet)."""
+    n = math.prod(size[1:])
+    moved = _ref_forward(np.eye(n).reshape(n, *size[1:]), w, None, *window)[(slice(None), *map(slice, g.shape[1:]))]
+    axes = range(1, g.ndim)
+    out = np.tensordot(g, moved, (axes, axes)).reshape(size).astype(np.result_type(g, w))
     return out if b is None else out + b.reshape(-1, *(1,) * (out.ndim - 2))
 
 
 def _ref_weight(x: Any, g: Any, size: Any, *window: Any) -> Any:
     out = np.zeros(size, np.result_type(x, g))
-    for at in np.ndindex(*size):
-        unit = np.zeros(size)
-        unit[at] = 1
-        out[at] = (_ref_forward(x, unit, None, *window) * g).sum()
+    for d, at, tap in _ref_taps(x, size, g.shape[2:], *window):
+        out[(d, *at)] = (tap * g[:, d]).sum()
     return out
 
 
