@@ -98,7 +98,7 @@ class OpenCL(DriverDevice):
         fast_fma, long_loops = self._probed() if self.cpu_like else (True, True)
         return Capabilities(
             dialect="opencl",
-            cpu_like=self.cpu_like,
+            cpu_like=self.cpu_like and long_loops,  # else a GPU's kernels: many work-items, of few turns each
             fp64="cl_khr_fp64" in extensions,
             fp16="cl_khr_fp16" in extensions,
             int64_atomics="cl_khr_int64_base_atomics" in extensions,

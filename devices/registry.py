@@ -265,6 +265,6 @@ def auto() -> device:
         if backend(kind).available():
             continue
         for dev in backend(kind).devices():
-            if not dev.capabilities.cpu_like and visible(dev):
+            if not dev.capabilities.cpu_like and dev.capabilities.long_loops and visible(dev):
                 return _intern(kind, dev.index)
     return _intern("cpu", None)

@@ -15,6 +15,7 @@ from tensorx.errors import BadValue, DTypeError
 from tensorx.ops import domain
 from tensorx.ops import expr as E
 from tensorx.ops.arguments import as_ints, as_shape, checked, size_given
+from tensorx.ops.dispatch import call
 from tensorx.ops.families import row
 from tensorx.ops.kinds.create import CREATE
 from tensorx.ops.layout import is_dense, span
@@ -101,10 +102,13 @@ def full(size: Any, fill_value: Any, *, out: Tensor | None = None, dtype: DType 
     shape = as_shape("full", (size,))
     formats.check_strided("full", layout)
     domain.check_range(_full, (value,), d)
+    return _constant(shape, value, d, device, requires_grad, out)
+
+
+def _constant(shape: tuple[int, ...], value: Any, d: DType, device: Any, requires_grad: bool, out: Tensor | None) -> Tensor:
     if out is not None:
-        from tensorx.ops.dispatch import call
-        return call(_full, (shape, value, d, out.device), (out,))
-    return _made(_full(shape, value, dtype=d, device=resolve(device)), requires_grad)
+        return call(_full, (shape, value, d, out.device), (out,))  # type: ignore[no-any-return]
+    return _made(call(_full, (shape, value, d, resolve(device))), requires_grad)
 
 
 def _filled(name: str, value: int) -> Callable[..., Tensor]:
@@ -112,7 +116,8 @@ def _filled(name: str, value: int) -> Callable[..., Tensor]:
           pin_memory: bool = False, memory_format: Any = None, **kw: Any) -> Tensor:
         shape = as_shape(name, size_given(name, size, kw))
         d = dtype or (out.dtype if out is not None else dtypes.get_default_dtype())
-        return full(shape, value, out=out, dtype=d, device=device, requires_grad=requires_grad, layout=layout)
+        formats.check_strided(name, layout)
+        return _constant(shape, value, d, device, requires_grad, out)
     f.__name__ = f.__qualname__ = name
     f.__doc__ = f"A tensor of the given size filled with {value}.\n\n    >>> import tensorx\n    >>> tensorx.{name}(2).tolist()\n    [{float(value)}, {float(value)}]\n    "
     return checked(f)

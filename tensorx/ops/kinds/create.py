@@ -25,12 +25,15 @@ class Create:
     inplace = False
 
     def prepare(self, op: Op) -> None:
-        """Find the parameters."""
-        op.extra = {p.name: i for i, p in enumerate(op.schema.params)}
+        """Find the parameters: where each is, which are run-time numbers, and which only choose the kernel."""
+        position = {p.name: i for i, p in enumerate(op.schema.params)}
+        free = [p for p in op.schema.params if p.name not in ("size", "dtype", "device")]
+        numbers = [position[p.name] for p in free if p.type in ("Scalar", "Seed")]
+        op.extra = position, numbers, [position[p.name] for p in free if p.type not in ("Scalar", "Seed")]
 
     def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
         """The new tensor (or ``out``, filled)."""
-        position = op.extra
+        position = op.extra[0]
         d: dtype = args[position["dtype"]]
         device = registry.device(args[position["device"]])
         size = tuple(args[position["size"]])
@@ -43,18 +46,16 @@ class Create:
 
     def program(self, op: Op, args: tuple[Any, ...], d: dtype) -> tuple[Program, list[Any]]:
         """The Program (cached) and its run-time numbers."""
-        names = [p.name for p in op.schema.params if p.name not in ("size", "dtype", "device")]
-        kinds = {p.name: p.type for p in op.schema.params}
-        numbers = [n for n in names if kinds[n] in ("Scalar", "Seed")]
-        values = [args[op.extra[n]] for n in numbers]
-        key = (d, *(args[op.extra[n]] for n in names if n not in numbers))
-        found = op.plans.get(key)
+        _, numbers, choices = op.extra
+        values = [args[i] for i in numbers]
+        found = op.plans.get((d, *[args[i] for i in choices]))
         if found is None:
-            number = d.accumulate if d is not dtypes.bool_ else d
-            scalars = [dtypes.uint64 if kinds[n] == "Seed" else number for n in numbers]
-            leaves = [E.scalar(numbers.index(n), scalars[numbers.index(n)]) if n in numbers else args[op.extra[n]] for n in names]
-            body = op.body(d, *leaves)
-            found = op.plans[key] = Program(op.schema.name.strip("_"), [E.cast(body, d.compute)], [], [d], scalars)
+            params, number = op.schema.params, d.accumulate if d is not dtypes.bool_ else d
+            scalars = [dtypes.uint64 if params[i].type == "Seed" else number for i in numbers]
+            leaves = {i: E.scalar(n, scalars[n]) for n, i in enumerate(numbers)} | {i: args[i] for i in choices}
+            body = op.body(d, *[leaves[i] for i in sorted(leaves)])
+            found = Program(op.schema.name.strip("_"), [E.cast(body, d.compute)], [], [d], scalars)
+            op.plans.keep((d, *[args[i] for i in choices]), found)
         return found, values
 
     def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Any], first: Any) -> Node:
