@@ -12,7 +12,7 @@ import argparse
 import json
 from pathlib import Path
 
-from benchmarks import cold, memory, peak, peers, placement, table, timing
+from benchmarks import cold, memory, peak, peers, placement, sizes, table, timing
 
 
 def main() -> None:
@@ -23,11 +23,13 @@ def main() -> None:
     parser.add_argument(
         "--peers", help="comma-separated: torch, torch:cuda, tinygrad, jax, numpy (default: those installed)"
     )
-    parser.add_argument("--only", help="comma-separated pieces of family or work names; also: cold, memory, placement")
+    parser.add_argument(
+        "--only", help="comma-separated pieces of family or work names; also: cold, memory, placement, sizes"
+    )
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--json", type=Path, help="write all figures to this file")
     parser.add_argument("--markdown", type=Path, help="write the times into this page, as a table")
-    parser.add_argument("--plot", type=Path, help="draw the ratios into this file (needs matplotlib)")
+    parser.add_argument("--plot", type=Path, help="draw the ratios (else the sizes) into this file (needs matplotlib)")
     a = parser.parse_args()
     devices, only = a.device or ["cpu"], a.only.split(",") if a.only else []
     names = peers.installed(None if a.peers is None else [n for n in a.peers.split(",") if n])
@@ -38,7 +40,7 @@ def main() -> None:
     )
     if rows:
         table.summarise(rows, devices, names)
-    extra = {m.__name__.rpartition(".")[2]: m for m in (cold, memory, placement)}
+    extra = {m.__name__.rpartition(".")[2]: m for m in (cold, memory, placement, sizes)}
     more = {name: module.main(devices, names) for name, module in extra.items() if not only or name in only}
     if a.json:
         a.json.write_text(
@@ -46,8 +48,10 @@ def main() -> None:
         )
     if a.markdown:
         a.markdown.write_text(table.markdown(rows, timing.machine()))
-    if a.plot:
+    if a.plot and rows:
         table.plot(rows, devices, names, a.plot)
+    elif a.plot and "sizes" in more:
+        sizes.plot(more["sizes"], a.plot)
 
 
 if __name__ == "__main__":

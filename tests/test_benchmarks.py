@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from benchmarks import peers, table
+from benchmarks import peers, sizes, table
 from benchmarks.__main__ import main
 from benchmarks.works import all_works
 
@@ -51,3 +51,18 @@ def test_a_page():
 def test_an_unknown_peer():
     with pytest.raises(SystemExit, match="must be among torch"):
         peers.installed(["abacus"])
+
+
+def test_sizes(device, monkeypatch, capsys):
+    """A curve a family, and the ratio by which an odd size is slower than its neighbour."""
+    monkeypatch.setattr(sizes, "SIDES", (63, 64))
+    monkeypatch.setattr(sizes, "FAMILIES", {name: sizes.FAMILIES[name] for name in ("sum(1), n x n",)})
+    found = sizes.main([str(device)], [])
+    assert set(found["sum(1), n x n"][str(device)]) == {63, 64}
+    assert "at 63" in capsys.readouterr().out
+
+
+def test_a_plot_of_sizes(tmp_path):
+    pytest.importorskip("matplotlib")
+    sizes.plot({"a": {"cpu": {63: 1.0, 64: 2.0}}, "b": {"cpu": {64: 1.0}}}, tmp_path / "sizes.png")
+    assert (tmp_path / "sizes.png").stat().st_size > 1000
