@@ -14,7 +14,7 @@ ROUNDS = 5
 #: A size, its two neighbours and the next prime do about the same work; their times should say so, too.
 ROUND = (64, 256, 1024)
 NEAR = {64: (63, 65, 67), 256: (255, 257, 263), 1024: (1021, 1023, 1025)}
-SIDES = tuple(sorted(n for middle in ROUND for n in (middle, *NEAR[middle])))
+SIDES = tuple(sorted([128, 512, *ROUND, *(n for near in NEAR.values() for n in near)]))
 
 #: family -> (its work at size n, how much of it there is at that size)
 FAMILIES: dict[str, tuple[Callable[[int], Work], Callable[[int], float]]] = {
