@@ -32,20 +32,21 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.parametrize("dtype", [tx.bfloat16, tx.float16], ids=["bfloat16", "float16"])
-def test_layers_under_autocast(device, dtype):
-    wrong = []
+def test_layers_under_autocast(device):
+    """With both dtypes; where every kernel takes time to compile, they take turns."""
+    wrong, both = [], (tx.bfloat16, tx.float16)
     with device:
-        for name, (program, on_cpu, elsewhere) in PROGRAMS.items():
-            x = tx.linspace(0.1, 1, 80).view(2, 5, 8).requires_grad_()
-            image = tx.linspace(0.1, 1, 512).view(2, 4, 8, 8).requires_grad_()
-            with tx.autocast(device.type, dtype=dtype):
-                y = program(x, image)
-            y.float().sum().backward()
-            wanted = dtype if (on_cpu if device.type == "cpu" else elsewhere) == LOW else tx.float32
-            grad = x.grad if x.grad is not None else image.grad
-            if y.dtype is not wanted or grad.dtype is not tx.float32 or not grad.isfinite().all():
-                wrong.append(f"{name}: {y.dtype}, gradient {grad.dtype}")
+        for i, (name, (program, on_cpu, elsewhere)) in enumerate(PROGRAMS.items()):
+            for dtype in both[i % 2 :][:1] if device.runtime.capabilities.compiler else both:
+                x = tx.linspace(0.1, 1, 80).view(2, 5, 8).requires_grad_()
+                image = tx.linspace(0.1, 1, 512).view(2, 4, 8, 8).requires_grad_()
+                with tx.autocast(device.type, dtype=dtype):
+                    y = program(x, image)
+                y.float().sum().backward()
+                wanted = dtype if (on_cpu if device.type == "cpu" else elsewhere) == LOW else tx.float32
+                grad = x.grad if x.grad is not None else image.grad
+                if y.dtype is not wanted or grad.dtype is not tx.float32 or not grad.isfinite().all():
+                    wrong.append(f"{name}: {y.dtype}, gradient {grad.dtype}")
     assert not wrong
 
 
