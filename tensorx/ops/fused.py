@@ -12,7 +12,6 @@ import numpy as np
 
 from tensorx import dtypes
 from tensorx.autograd.modes import state
-from tensorx.autograd.node import Node
 from tensorx.ops import dispatch, layout, record
 from tensorx.ops import expr as E
 from tensorx.ops.dispatch import call
@@ -23,14 +22,10 @@ from tensorx.ops.table import NONDIFF, Op
 from tensorx.tensor import Tensor
 
 
-class Step:
+class Step(record.Ruled):
     """The kind: ``(tensors, rule, names, values)``; results go into ``out``."""
 
     name = "STEP"
-    inplace = False
-
-    def prepare(self, op: Op) -> None:
-        """Nothing to prepare."""
 
     def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
         """Trace the rule once per dtypes and scalar names; run it."""
@@ -53,10 +48,6 @@ class Step:
         name = getattr(rule, "__name__", "") or getattr(getattr(rule, "func", None), "__name__", "")
         name = name if name.isidentifier() else "step"
         return pruned(name, results, [t.dtype for t in tensors], stores, [scalar] * len(names))
-
-    def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any) -> Node:
-        """Steps are not differentiable."""
-        raise AssertionError("STEP rows are not differentiable")
 
 
 def traced(rule: Callable[..., Any], names: Sequence[str], tensors: Sequence[Tensor]) -> tuple[tuple[Any, ...], Any]:
@@ -94,23 +85,15 @@ def step(rule: Callable[..., Any], tensors: Sequence[Tensor], scalars: Mapping[s
     call(step_row, (tuple(tensors), rule, tuple(scalars), tuple(scalars.values())), tuple(outs))
 
 
-class FusedBackward:
+class FusedBackward(record.Ruled):
     """The kind of `_backward`: ``(reads, backward, values, shape)``, a traced gradient rule as a call that modes see."""
 
     name = "BACKWARD"
-    inplace = False
-
-    def prepare(self, op: Op) -> None:
-        """Nothing to prepare."""
 
     def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
         """Run the rule's Program."""
         reads, backward, values, shapes, shape, device = args
         return tuple(backward.run(reads, values, shapes, shape, device))
-
-    def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any) -> Node:
-        """Under create_graph rules run as ops instead."""
-        raise AssertionError("BACKWARD rows are not differentiable")
 
 
 class _Product:

@@ -181,6 +181,20 @@ def _flattened(inputs: Sequence[Any]) -> tuple[list[Any], list[int]]:
     return flat, starts
 
 
+class Ruled:
+    """What most kinds share: the rule of a row is read once and makes the node of each call. Rows without one are not recorded."""
+
+    inplace = False
+
+    def prepare(self, op: Any) -> None:
+        """Read the rule."""
+        op.extra = Rule(op) if op.differentiable else None
+
+    def node(self, op: Any, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any) -> Node:
+        """Record a call."""
+        return RuleNode(op, op.extra, args, outputs, first)
+
+
 class RuleNode(Node):
     """The node of a call whose rule runs on Tensors."""
 

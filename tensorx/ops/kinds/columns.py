@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tensorx import dtypes
-from tensorx.autograd.node import Node
 from tensorx.kernels.convolution import Window
 from tensorx.kernels.geometry import geometry
 from tensorx.kernels.spec import KernelSpec, Operand
@@ -46,15 +44,10 @@ class Columns:
         return (*self.lead, *self.size) if self.back else (*self.lead, *self.kernel, *self.size)
 
 
-class ColumnsKind:
+class ColumnsKind(record.Ruled):
     """The kind."""
 
     name = "COLUMNS"
-    inplace = False
-
-    def prepare(self, op: Op) -> None:
-        """Read the rule once."""
-        op.extra = record.Rule(op)
 
     def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
         """Compute."""
@@ -68,10 +61,6 @@ class ColumnsKind:
             else:
                 _launch(op, plan, result)
         return result
-
-    def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any) -> Node:
-        """Record a call."""
-        return record.RuleNode(op, op.extra, args, outputs, first)
 
 
 def _host(plan: Columns, out: Tensor) -> None:

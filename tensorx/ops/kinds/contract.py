@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from tensorx import dtypes, locks
-from tensorx.autograd.node import Node
 from tensorx.dtypes import dtype
 from tensorx.errors import DTypeError
 from tensorx.kernels import contraction, convolution
@@ -57,15 +56,10 @@ def blas_enabled() -> bool:
     return os.environ.get("TENSORX_BLAS", "1") != "0"
 
 
-class Contract:
+class Contract(record.Ruled):
     """The kind."""
 
     name = "CONTRACT"
-    inplace = False
-
-    def prepare(self, op: Op) -> None:
-        """Read the rule once."""
-        op.extra = record.Rule(op) if op.differentiable else None
 
     def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
         """Compute."""
@@ -100,10 +94,6 @@ class Contract:
         if any(t._storage.buffer is target._storage.buffer for t in inputs):
             return empty(shape, d, device), True
         return target, False
-
-    def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any) -> Node:
-        """Record a call."""
-        return record.RuleNode(op, op.extra, args, outputs, first)
 
 
 def product_shape(op: Op, p: Product) -> Ints:

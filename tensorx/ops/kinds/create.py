@@ -5,24 +5,22 @@ Random rows are the same with reserved Philox offsets (see `ops.random`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from tensorx import dtypes
-from tensorx.autograd.node import Node
 from tensorx.devices import registry
 from tensorx.dtypes import dtype
 from tensorx.ops import expr as E
+from tensorx.ops import record
 from tensorx.ops.outputs import resize_output
 from tensorx.ops.program import Program
 from tensorx.ops.table import Op
 
 
-class Create:
+class Create(record.Ruled):
     """The kind. Parameters ``size``, ``dtype`` and ``device`` are the result's; every Scalar (and Seed, u64) is a run-time number."""
 
     name = "CREATE"
-    inplace = False
 
     def prepare(self, op: Op) -> None:
         """Find the parameters: where each is, which are run-time numbers, and which only choose the kernel."""
@@ -57,10 +55,6 @@ class Create:
             found = Program(op.schema.name.strip("_"), [E.cast(body, d.compute)], [], [d], scalars)
             op.plans.keep((d, *[args[i] for i in choices]), found)
         return found, values
-
-    def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Any], first: Any) -> Node:
-        """Creation has no inputs to differentiate."""
-        raise AssertionError("CREATE rows are not differentiable")
 
 
 CREATE = Create()

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tensorx import dtypes
 from tensorx.autograd.modes import state
-from tensorx.autograd.node import Node
 from tensorx.kernels.geometry import geometry
 from tensorx.kernels.spec import KernelSpec, Operand
-from tensorx.ops import build, layout
+from tensorx.ops import build, layout, record
 from tensorx.ops.program import named
 from tensorx.ops.table import Op
 from tensorx.tensor import Tensor, empty, from_host
 
 
-class Dynamic:
+class Dynamic(record.Ruled):
     """The kind: the coordinates of set elements, ``[count, ndim]`` int64."""
 
     name = "DYNAMIC"
-    inplace = False
-
-    def prepare(self, op: Op) -> None:
-        """Nothing to prepare."""
 
     def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
         """Count with a scan of the mask, read the count, write the coordinates."""
@@ -43,10 +37,6 @@ class Dynamic:
             from tensorx.ops.bind import copy_results
             return copy_results(op, result, out)
         return result
-
-    def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any) -> Node:
-        """Coordinates have no gradient."""
-        raise AssertionError("DYNAMIC rows are not differentiable")
 
 
 def _on_device(op: Op, t: Tensor) -> Tensor:

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from tensorx import dtypes, faults
-from tensorx.autograd.node import Node
 from tensorx.errors import BadIndex
 from tensorx.kernels import put as put_family
 from tensorx.kernels.geometry import geometry
@@ -66,17 +65,13 @@ class Put:
     accumulate: str = "none"
 
 
-class Indexing:
+class Indexing(record.Ruled):
     """The kind; rows that write (Put) have an in-place form."""
 
     name = "INDEX"
 
     def __init__(self, inplace: bool) -> None:
         self.inplace = inplace
-
-    def prepare(self, op: Op) -> None:
-        """Read the rule once."""
-        op.extra = record.Rule(op) if op.differentiable else None
 
     def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
         """Compute."""
@@ -112,10 +107,6 @@ class Indexing:
             resize_output(out[0], shape)
         check_memory(op.public, out[0], inputs)
         return out[0]
-
-    def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any) -> Node:
-        """Record a call."""
-        return record.RuleNode(op, op.extra, args, outputs, first)
 
 
 def _offsets(op: Op, shape: Ints, strides: Ints, indices: Sequence[Index], base: int) -> Any:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from tensorx import dtypes
-from tensorx.autograd.node import Node
 from tensorx.errors import BadValue, ShapeError
 from tensorx.ops import dispatch, record
 from tensorx.ops.outputs import resize_output
@@ -18,15 +17,10 @@ from tensorx.ops.table import Op
 from tensorx.tensor import Tensor, empty, make, normalize_dim, wrap
 
 
-class Join:
+class Join(record.Ruled):
     """The kind: ``(tensors, dim)``."""
 
     name = "JOIN"
-    inplace = False
-
-    def prepare(self, op: Op) -> None:
-        """Read the rule once."""
-        op.extra = record.Rule(op)
 
     def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
         """Check shapes, allocate, copy the pieces."""
@@ -53,10 +47,6 @@ class Join:
                 copy_into(make(result._storage, t._shape, strides, result._offset + start * strides[d], result.dtype), t)
             start += t._shape[d]
         return result
-
-    def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any) -> Node:
-        """Record a call."""
-        return record.RuleNode(op, op.extra, args, outputs, first)
 
 
 def joined_shape(name: str, tensors: Sequence[Tensor], d: int) -> tuple[int, ...]:

@@ -36,15 +36,10 @@ class LoopNode(record.RuleNode):
         return tuple(None if e is None or r is None else record.fit(r, m) for r, e, m in zip(results, self.edges, self.metas, strict=True))
 
 
-class Loop:
+class Loop(record.Ruled):
     """The kind."""
 
     name = "LOOP"
-    inplace = False
-
-    def prepare(self, op: Op) -> None:
-        """Read the rule once."""
-        op.extra = record.Rule(op)
 
     def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
         """Run all of it."""

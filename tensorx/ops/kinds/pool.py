@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from tensorx import dtypes
-from tensorx.autograd.node import Node
 from tensorx.kernels.convolution import Window
 from tensorx.kernels.geometry import geometry
 from tensorx.kernels.spec import KernelSpec, Operand
@@ -70,15 +69,10 @@ class Pooling:
         return [x for k, i, o in zip(self.kernel, n, outs, strict=True) for x in (k, i - k if o > 1 else 0, o - 1)]
 
 
-class Pool:
+class Pool(record.Ruled):
     """The kind."""
 
     name = "POOL"
-    inplace = False
-
-    def prepare(self, op: Op) -> None:
-        """Read the rule once."""
-        op.extra = record.Rule(op)
 
     def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
         """Compute."""
@@ -96,10 +90,6 @@ class Pool:
             else:
                 _launch(op, plan, outs)
         return outs[0] if len(outs) == 1 else tuple(outs)
-
-    def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any) -> Node:
-        """Record a call."""
-        return record.RuleNode(op, op.extra, args, outputs, first)
 
 
 def accumulate(plan: Pooling, d: dtypes.dtype) -> dtypes.dtype:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from tensorx import dtypes
-from tensorx.autograd.node import Node
 from tensorx.kernels.geometry import geometry
 from tensorx.kernels.spec import KernelSpec, Operand
 from tensorx.ops import build, record
@@ -52,15 +51,10 @@ class Resampling:
         return self.mode, n, w, self.align_corners, self.scales[q], self.operand.dtype is dtypes.float64, self.back
 
 
-class Resample:
+class Resample(record.Ruled):
     """The kind."""
 
     name = "RESAMPLE"
-    inplace = False
-
-    def prepare(self, op: Op) -> None:
-        """Read the rule once."""
-        op.extra = record.Rule(op)
 
     def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
         """Compute."""
@@ -75,10 +69,6 @@ class Resample:
             else:
                 _launch(op, plan, result)
         return result
-
-    def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any) -> Node:
-        """Record a call."""
-        return record.RuleNode(op, op.extra, args, outputs, first)
 
 
 def _host(plan: Resampling, tables: Sequence[Table], out: Tensor) -> None:

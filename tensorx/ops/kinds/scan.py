@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from tensorx import dtypes
-from tensorx.autograd.node import Node
 from tensorx.dtypes import dtype
 from tensorx.errors import DTypeError
 from tensorx.kernels import scan as family
@@ -23,15 +22,10 @@ from tensorx.tensor import Tensor, empty, normalize_dim
 Ints = tuple[int, ...]
 
 
-class Scanning:
+class Scanning(record.Ruled):
     """The kind: ``(self, dim[, dtype])``; the body is 'sum', 'prod', 'logsum', 'max' or 'min' (these also give the index)."""
 
     name = "SCAN"
-    inplace = False
-
-    def prepare(self, op: Op) -> None:
-        """Read the rule once."""
-        op.extra = record.Rule(op)
 
     def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
         """Compute."""
@@ -52,10 +46,6 @@ class Scanning:
             else:
                 _launch(op, t, d, store, outs)
         return outs[0] if len(outs) == 1 else tuple(outs)
-
-    def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any) -> Node:
-        """Record a call."""
-        return record.RuleNode(op, op.extra, args, outputs, first)
 
 
 def _host(how: str, x: Any, d: int, store: dtype) -> list[Any]:

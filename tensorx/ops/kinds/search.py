@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tensorx import dtypes
-from tensorx.autograd.node import Node
 from tensorx.kernels.geometry import geometry
 from tensorx.kernels.spec import KernelSpec, Operand
-from tensorx.ops import build, dispatch, layout
+from tensorx.ops import build, dispatch, layout, record
 from tensorx.ops.outputs import check_memory, resize_output
 from tensorx.ops.program import named, use_numpy
 from tensorx.ops.table import Op
@@ -32,14 +30,10 @@ class Search:
     sorter: Tensor | None = None
 
 
-class Searching:
+class Searching(record.Ruled):
     """The kind; its results are integers, so its rows have no gradient."""
 
     name = "SEARCH"
-    inplace = False
-
-    def prepare(self, op: Op) -> None:
-        """Nothing to prepare."""
 
     def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
         """Compute."""
@@ -62,10 +56,6 @@ class Searching:
             else:
                 _launch(op, plan, result)
         return result
-
-    def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any) -> Node:
-        """Places have no gradient."""
-        raise AssertionError("SEARCH rows are not differentiable")
 
 
 def _bisect(plan: Search) -> Any:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from tensorx import dtypes
-from tensorx.autograd.node import Node
 from tensorx.kernels import sort as family
 from tensorx.kernels.geometry import geometry
 from tensorx.kernels.spec import KernelSpec, Operand
@@ -19,15 +18,10 @@ from tensorx.ops.table import Op
 from tensorx.tensor import Tensor, empty, normalize_dim
 
 
-class Sorting:
+class Sorting(record.Ruled):
     """The kind: ``(self, dim, descending, ...)`` gives (values, indices)."""
 
     name = "SORT"
-    inplace = False
-
-    def prepare(self, op: Op) -> None:
-        """Read the rule once."""
-        op.extra = record.Rule(op)
 
     def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
         """Compute."""
@@ -50,10 +44,6 @@ class Sorting:
         else:
             _launch(op, t, d, descending, out)
         return out
-
-    def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any) -> Node:
-        """Record a call."""
-        return record.RuleNode(op, op.extra, args, outputs, first)
 
 
 def _argsort(x: Any, d: int, descending: bool) -> Any:

@@ -6,11 +6,9 @@ cpu nothing is copied.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from tensorx import dtypes, formats, locks
-from tensorx.autograd.node import Node
 from tensorx.devices import registry
 from tensorx.ops import dispatch, record, table
 from tensorx.ops.table import Op
@@ -27,17 +25,11 @@ def _moved(t: Tensor, device: registry.device, early: bool) -> Tensor:
     return make(from_host(host.transpose(order), t.dtype, device, lent, early)._storage, t._shape, strides, 0, t.dtype)
 
 
-class Staged:
+class Staged(record.Ruled):
     """What both kinds share."""
-
-    inplace = False
 
     def __init__(self, name: str) -> None:
         self.name = name
-
-    def prepare(self, op: Op) -> None:
-        """Read the rule once."""
-        op.extra = record.Rule(op) if op.differentiable else None
 
     def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
         """Host arrays in, host arrays out, back to the operands' device (TRANSFER: to the device argument)."""
@@ -55,10 +47,6 @@ class Staged:
             from tensorx.ops.bind import copy_results
             return copy_results(op, results if len(results) > 1 else results[0], out)
         return results[0] if len(results) == 1 else results
-
-    def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any) -> Node:
-        """Record a call."""
-        return record.RuleNode(op, op.extra, args, outputs, first)
 
 
 TRANSFER, HOST = Staged("TRANSFER"), Staged("HOST")
