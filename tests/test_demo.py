@@ -67,7 +67,7 @@ def test_plot(tmp_path):
     assert (tmp_path / "loss.png").stat().st_size > 1000
 
 
-@pytest.mark.parametrize("words", ["foo", "cuda", "opencl:99", "opencl:nobody", "meta", "null", "null:opencl", ""])
+@pytest.mark.parametrize("words", ["foo", "cuda", "null:99", "opencl:nobody", "meta", "null", "null:opencl", ""])
 def test_device_that_cannot_learn_is_one_line(words, capsys):
     assert demo.main(["--device", words]) == 2
     out, err = capsys.readouterr()
