@@ -50,17 +50,17 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-def wanted_folder() -> Path:
+def wanted_folder(room: str = "kernels") -> Path:
     """Where the cache would be: below TENSORX_CACHE_DIR, else XDG_CACHE_HOME/tensorx, else ~/.cache/tensorx."""
     base = os.environ.get("TENSORX_CACHE_DIR")
     if not base:
         base = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "tensorx")
-    return Path(base, "kernels")
+    return Path(base, room)
 
 
-def folder() -> Path | None:
+def folder(room: str = "kernels") -> Path | None:
     """The folder in use, made if need be; None (no cache) when it cannot be made or others could write to it."""
-    return _checked(wanted_folder())
+    return _checked(wanted_folder(room))
 
 
 @functools.cache
@@ -85,7 +85,7 @@ def fetch(key_parts: Sequence[str], make: Callable[[], bytes]) -> bytes:
 
 def load(key_parts: Sequence[str], make: Callable[[], bytes], use: Callable[[bytes], T]) -> T:
     """``use`` of what :func:`fetch` gives. An entry from the disk that ``use`` refuses (KernelError) is made anew."""
-    key = hashlib.sha256(b"\0".join(part.encode() for part in key_parts)).digest()
+    key = _key(key_parts)
     place = folder()
     payload = _read(place / key.hex(), key) if place else None
     if payload is not None:
@@ -101,6 +101,28 @@ def load(key_parts: Sequence[str], make: Callable[[], bytes], use: Callable[[byt
         with contextlib.suppress(OSError):  # full or read-only disk
             _write(place, key, payload)
     return use(payload)
+
+
+def recall(room: str, key_parts: Sequence[str]) -> bytes | None:
+    """What :func:`keep` put into ``room`` under these key parts; None for nothing, or for a damaged file."""
+    key, place = _key(key_parts), folder(room)
+    return _read(place / key.hex(), key) if place else None
+
+
+def keep(room: str, key_parts: Sequence[str], payload: bytes) -> bool:
+    """Put ``payload`` into ``room``, beside the kernels, in one atomic step. False where nothing can be kept."""
+    key, place = _key(key_parts), folder(room)
+    if place is None:
+        return False
+    try:
+        _write(place, key, payload)
+    except OSError:  # full or read-only disk
+        return False
+    return True
+
+
+def _key(key_parts: Sequence[str]) -> bytes:
+    return hashlib.sha256(b"\0".join(part.encode() for part in key_parts)).digest()
 
 
 def _checksum(key: bytes, payload: bytes) -> bytes:

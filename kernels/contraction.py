@@ -17,14 +17,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from . import text
-from .contract import VectorTile, accumulate, spread, tile
+from .contract import accumulate, extents, stride_names
 from .geometry import Grid, geometry
 from .spec import KernelSpec, Operand, is_complex, part
+from .tiles import Tile, VectorTile, candidates, spread, tile
 
 if TYPE_CHECKING:
     from .capabilities import Capabilities
 
-__all__ = ["Axes", "Call", "Patch", "View", "contraction", "matmul"]
+__all__ = ["Axes", "Call", "Patch", "View", "contraction", "matmul", "plain", "retile", "tilings"]
 
 Ints = tuple[int, ...]
 
@@ -69,7 +70,7 @@ class Axes:
     shift: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # the builders keep their calls: one is known by its identity
 class Call:
     """One launch.
 
@@ -263,46 +264,95 @@ def _operand(problem: _Problem, which: int, acc: str, paired: bool) -> Operand:
     return Operand(name, code, compute, _access(problem, which, paired))
 
 
+def _direct(inputs: Sequence[Operand], patches: Ints) -> bool:
+    """Whether the thin tile can read x1 in place; it reads x0 without a window."""
+    return inputs[1].access != "s" and not patches[0]
+
+
 def _spec(
     caps: Capabilities, problem: _Problem, acc: str, paired: bool, body: str, scalars: tuple[tuple[str, str], ...]
 ) -> KernelSpec:
     operands = [_operand(problem, which, acc, paired) for which in range(len(problem.operands))]
     y0 = operands[0]
-    if not body:
-        body = "y0r = accr; y0i = acci;" if paired else f"y0 = {text.cast('acc', acc, part(y0.compute))};"
+    body = body or _sum(acc, y0)
     widest = 2 if paired else 1
-    extents = [math.prod(problem.sizes[letter]) for letter in "mn"]
-    direct = operands[2].access != "s" and not problem.patches[1]  # the thin tile reads x0 without a window
+    rows, cols = (math.prod(problem.sizes[letter]) for letter in "mn")
+    patches = (len(problem.patches[1]), len(problem.patches[2]))
     params = (
         ("axes", tuple(len(problem.sizes[letter]) for letter in "bmnk")),
-        ("patch", (len(problem.patches[1]), len(problem.patches[2]))),
+        ("patch", patches),
         ("acc", acc),
-        ("tile", tile(acc, caps, extents[0], extents[1] * widest, direct=direct)),
+        ("tile", tile(acc, caps, rows, cols * widest, direct=_direct(operands[1:], patches))),
     )
     index = "i32" if _span(problem) < 2**31 else "i64"
-    spec = KernelSpec("contract", "contract", (y0,), tuple(operands[1:]), scalars, body, index, params=params)
-    name = f"contract_{y0.dtype}_{zlib.crc32(repr(spec).encode()):08x}"
+    return _named(KernelSpec("contract", "contract", (y0,), tuple(operands[1:]), scalars, body, index, params=params))
+
+
+def _sum(acc: str, y0: Operand) -> str:
+    return "y0r = accr; y0i = acci;" if is_complex(y0.dtype) else f"y0 = {text.cast('acc', acc, part(y0.compute))};"
+
+
+def _named(spec: KernelSpec) -> KernelSpec:
+    name = (
+        f"contract_{spec.outputs[0].dtype}_{zlib.crc32(repr(dataclasses.replace(spec, entry='contract')).encode()):08x}"
+    )
     return dataclasses.replace(spec, entry=name)
 
 
 def _call(caps: Capabilities, problem: _Problem, spec: KernelSpec, order: list[int]) -> Call:
-    sizes = [size for letter in "bmnk" for size in problem.sizes[letter]]
-    kind = spec.param("tile")
-    if isinstance(kind, VectorTile):
-        extents = [math.prod(problem.sizes[letter]) for letter in "bmn"]
-        sizes += spread(
-            kind,
-            max(1, caps.compute_units),
-            extents[0],
-            extents[1],
-            extents[2] * (2 if is_complex(spec.outputs[0].dtype) else 1),
-        )
     strides: list[int] = []
     for by_axis, patch in zip(problem.strides, problem.patches, strict=True):
         for letter, steps in by_axis.items():
             strides += steps[: len(steps) - (0 if letter == "b" else len(patch))]
         strides += [value for p in patch for value in (p.stride, p.extent, p.u, p.v, p.w)]
-    return Call(spec, tuple(order), tuple(problem.shifts), tuple(sizes + strides), geometry(spec, caps, *sizes))
+    sizes = tuple(size for letter in "bmnk" for size in problem.sizes[letter])
+    return _placed(caps, spec, tuple(order), tuple(problem.shifts), sizes, tuple(strides))
+
+
+def _placed(caps: Capabilities, spec: KernelSpec, order: Ints, shifts: Ints, sizes: Ints, strides: Ints) -> Call:
+    kind = spec.param("tile")
+    if isinstance(kind, VectorTile):
+        batch, m, n, _ = extents(spec, sizes)
+        sizes += spread(kind, max(1, caps.compute_units), batch, m, n * (2 if is_complex(spec.outputs[0].dtype) else 1))
+    return Call(spec, order, shifts, sizes + strides, geometry(spec, caps, *sizes))
+
+
+@lru_cache(maxsize=4096)
+def tilings(caps: Capabilities, call: Call) -> tuple[Tile, ...]:
+    """The tiles that ``call`` may have instead of its own: its default first, a dozen or two at most."""
+    spec = call.spec
+    _, m, n, _ = extents(spec, call.numbers)
+    widest = 2 if is_complex(spec.outputs[0].dtype) else 1
+    return candidates(spec.param("acc"), caps, m, n * widest, _direct(spec.inputs, spec.param("patch")))
+
+
+def plain(call: Call) -> Call:
+    """The same sums, stored as they are: ``call`` without its body and the extras that this reads."""
+    spec = call.spec
+    count = len(call.numbers) - sum(len(stride_names(spec, extra)) for extra in spec.inputs[2:])
+    body = _sum(spec.param("acc"), spec.outputs[0])
+    bare = _named(dataclasses.replace(spec, inputs=spec.inputs[:2], scalars=(), body=body))
+    return Call(bare, call.order[:3], call.shifts[:3], call.numbers[:count], call.grid)
+
+
+def retile(caps: Capabilities, call: Call, kind: Tile) -> Call:
+    """``call`` with another tile, one of its :func:`tilings`.
+
+    >>> from tensorx.kernels.capabilities import Capabilities
+    >>> caps, square = Capabilities("c", simd_width=8), View("f32", (512, 512), (512, 1))
+    >>> call = matmul(caps, square, square, square)
+    >>> other = retile(caps, call, tilings(caps, call)[1])
+    >>> other.spec.entry != call.spec.entry, other.numbers[:4] == call.numbers[:4]
+    (True, True)
+    """
+    old = call.spec.param("tile")
+    if kind == old:
+        return call
+    params = tuple((key, kind if key == "tile" else value) for key, value in call.spec.params)
+    count = sum(call.spec.param("axes"))
+    strides = call.numbers[count + 2 * isinstance(old, VectorTile) :]
+    spec = _named(dataclasses.replace(call.spec, params=params))
+    return _placed(caps, spec, call.order, call.shifts, call.numbers[:count], strides)
 
 
 def matmul(

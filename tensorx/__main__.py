@@ -11,6 +11,7 @@ from collections.abc import Callable
 COMMANDS = {
     "devices": ("tensorx.devices.report", "every backend: PASS, or why not"),
     "demo": ("tensorx.demo", "train a small network on handwritten digits"),
+    "tune": ("tensorx.tune", "find the fastest tiles of products and convolutions on a device"),
     "kernels": ("tensorx.ops.show", "print the source generated for an op"),
 }
 

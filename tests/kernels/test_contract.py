@@ -15,9 +15,10 @@ from runner import GPU, LANES, C, Program, available
 
 from tensorx.kernels import check
 from tensorx.kernels.capabilities import Capabilities
-from tensorx.kernels.contract import LocalTile, VectorTile, geometry, spread, tile
+from tensorx.kernels.contract import geometry
 from tensorx.kernels.contraction import Axes, View, contraction, matmul
 from tensorx.kernels.generator import render
+from tensorx.kernels.tiles import LocalTile, VectorTile, spread, tile
 
 WIDE = {"c": replace(C, simd_width=8), "c-16": replace(C, simd_width=16), "c-slow": replace(C, fast_fma=False)}
 

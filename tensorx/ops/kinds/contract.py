@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from tensorx import dtypes, locks
+from tensorx.devices import registry
 from tensorx.dtypes import dtype
 from tensorx.errors import DTypeError
 from tensorx.kernels import contraction, convolution
 from tensorx.kernels.contraction import View
 from tensorx.kernels.convolution import Window
-from tensorx.ops import build, dispatch, layout, record, table, windows
+from tensorx.ops import build, dispatch, layout, record, table, tuning, windows
 from tensorx.ops.expr_numpy import quietly
 from tensorx.ops.outputs import resize_output
 from tensorx.ops.program import scalar_args, scalar_names, use_numpy
@@ -117,6 +118,7 @@ def launch(calls: Sequence[contraction.Call], operands: Sequence[Tensor], scalar
     assert runtime is not None
     pairs = [(t._storage.handle(), t._offset) for t in operands]
     for call in calls:
+        call = tuning.choose(device, call)
         runtime.launch(build.kernel(device, call.spec), call.grid, call.arguments(pairs, scalars))
 
 
@@ -132,20 +134,28 @@ def multiply(p: Product, out: Tensor) -> None:
         p = Product(p.a, p.b, None if p.alpha == 1 else nothing, p.alpha)
     caps = out.device.runtime.capabilities  # type: ignore[union-attr]
     d = out.dtype
-    if use_numpy(out.device, out.numel(), -1) or (caps.host_callable and d.kind >= dtypes.FLOAT and blas_enabled()):
+    if use_numpy(out.device, out.numel(), -1) or (caps.host_callable and d.kind >= dtypes.FLOAT and blas_enabled() and _blas_wins(p, out)):
         _multiply_numpy(p, out)
         return
-    batch = out._shape[:-2]
-    a, b = view(p.a, (*batch, *p.a._shape[-2:])), view(p.b, (*batch, *p.b._shape[-2:]))
     if p.extra is None:
-        launch([contraction.matmul(caps, view(out), a, b)], (out, p.a, p.b), ())
+        launch([contraction.matmul(caps, *_views(p, out))], (out, p.a, p.b), ())
         return
     scale = d.accumulate
     body = _scaled(d)
     scalars = (scale, scale)
     extra = view(p.extra, out._shape)
-    call = contraction.matmul(caps, view(out), a, b, (extra,), body, scalar_names(scalars))
+    call = contraction.matmul(caps, *_views(p, out), (extra,), body, scalar_names(scalars))
     launch([call], (out, p.a, p.b, p.extra), scalar_args(scalars, (p.alpha, p.beta)))
+
+
+def _views(p: Product, out: Tensor) -> tuple[View, View, View]:
+    batch = out._shape[:-2]
+    return view(out), view(p.a, (*batch, *p.a._shape[-2:])), view(p.b, (*batch, *p.b._shape[-2:]))
+
+
+def _blas_wins(p: Product, out: Tensor) -> bool:
+    key = (out.dtype.code, p.a._shape, p.b._shape, p.a._get_strides(), p.b._get_strides())
+    return tuning.blas_wins(key, out.device, lambda: contraction.matmul(registry.open(out.device).capabilities, *_views(p, out)))
 
 
 def _scaled(d: dtype) -> str:
@@ -164,14 +174,17 @@ def _multiply_numpy(p: Product, out: Tensor) -> None:
         quietly(_product, p, out)
 
 
+def blas_product(target: Any, a: Any, b: Any, work: Any) -> Any:
+    """``a @ b`` in dtype ``work``: written to ``target`` where that has it (no operand shares memory with it), else returned."""
+    if target.dtype == work:
+        return np.matmul(a, b, out=target)
+    return np.matmul(a.astype(work, copy=False), b.astype(work, copy=False))
+
+
 def _product(p: Product, out: Tensor) -> None:
     work = out.dtype.compute.np
-    a, b = p.a._array(), p.b._array()
     target = out._array()
-    if target.dtype == work:
-        r = np.matmul(a, b, out=target)  # no operand shares memory with it
-    else:
-        r = np.matmul(a.astype(work, copy=False), b.astype(work, copy=False))
+    r = blas_product(target, p.a._array(), p.b._array(), work)
     if p.alpha != 1:
         r *= np.asarray(p.alpha, r.dtype)
     if p.extra is not None and p.beta != 0:
