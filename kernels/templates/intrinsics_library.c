@@ -1,7 +1,8 @@
 // Functions that the dialect's own library has. Notation: see kernels/intrinsics.py.
 
 //@ c opencl cuda | f32 f64
-$T tx_lgamma_$T($T x) { return $m.lgamma(x); }
+// Mesa's library gives -inf for -inf.
+$T tx_lgamma_$T($T x) { return x == -$INF ? $INF : $m.lgamma(x); }
 
 //@ opencl cuda | f32 f64
 $T tx_pow_$T($T a, $T b) { return $m.pow(a, b); }

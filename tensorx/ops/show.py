@@ -80,7 +80,7 @@ def _backward_sources(result: Any) -> list[Any]:
 def forget() -> None:
     """Start from rows that have built nothing yet."""
     for op in table.OPS.values():
-        op.plans.clear()
+        op.forget()
     build.forget()
 
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Protocol
 from tensorx import dtypes
 from tensorx.dtypes import BOOL, FLOAT, INT, dtype
 from tensorx.ops import schema as S
-from tensorx.ops.recipes import Recipes
+from tensorx.ops.recipes import Layouts, Recipes
 
 
 class _NonDiff:
@@ -97,6 +97,7 @@ class Op:
     ulp: float = 4.0  # how far the result may be from the oracle, in units of the result dtype
     extra: Any = None  # what the kind alone understands (prepared by it)
     plans: Recipes[Any] = field(default_factory=Recipes)
+    layouts: Layouts[Any] = field(default_factory=Layouts)  # what else is known of calls, where shapes decide
     fast: dict[Any, Any] = field(default_factory=dict)  # see ops.fastpath
     runner: ClassVar[Callable[[Op, tuple[Any, ...], dict[str, Any]], Any]]  # of `ops.bind`, which needs the table first
 
@@ -104,6 +105,11 @@ class Op:
     def name(self) -> str:
         """Name with overload: ``max.dim``."""
         return f"{self.schema.name}.{self.schema.overload}" if self.schema.overload else self.schema.name
+
+    def forget(self) -> None:
+        """Drop all that was built for calls seen before."""
+        for found in (self.plans, self.layouts, self.fast):
+            found.clear()
 
     @property
     def differentiable(self) -> bool:

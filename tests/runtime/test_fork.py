@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from fresh import quiet
+from fresh import WARNINGS, quiet
 
 PARENT = """
 import copy, pickle
@@ -143,7 +143,7 @@ def test_worker_processes(device, request, tmp_path, method):
     head = f"import pickle\nimport tensorx as tx\ndevice, METHOD = {str(device)!r}, {method!r}\n"
     script.write_text(head + LOADER)
     quiet(f"import runpy; sys.argv = [{str(script)!r}]; runpy.run_path({str(script)!r}, run_name='__main__')" if method == "fork" else
-          f"import subprocess; done = subprocess.run([sys.executable, '-X', 'dev', '-W', 'error', {str(script)!r}]); sys.exit(done.returncode)", lane)
+          f"import subprocess; done = subprocess.run([sys.executable, '-X', 'dev', *{WARNINGS!r}, {str(script)!r}]); sys.exit(done.returncode)", lane)
 
 
 def test_the_child_may_open_what_the_parent_did_not(device, request):

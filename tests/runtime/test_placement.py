@@ -73,7 +73,8 @@ KEEP_STRIDES = ("contiguous", "transposed", "permuted")
 @pytest.mark.parametrize("dtype", dtypes.ALL, ids=lambda d: d.name)
 def test_pairs(device, dtype):
     """Also from and to devices that are no lane. What a device cannot hold is refused by name."""
-    lacking = [d for d in present() if not d.runtime.capabilities.supports(dtype.code)]
+    everywhere = list(dict.fromkeys([device, *present()]))
+    lacking = [d for d in everywhere if not d.runtime.capabilities.supports(dtype.code)]
     for target in lacking:
         if target.type == "cpu":
             continue  # the source's device
@@ -81,7 +82,7 @@ def test_pairs(device, dtype):
             tx.zeros(2, dtype=dtype, device="cpu").to(target)
     if device in lacking:
         return
-    holds = [d for d in present() if d not in lacking]
+    holds = [d for d in everywhere if d not in lacking]
     for name, target in itertools.product(LAYOUTS, holds):
         shape, view = LAYOUTS[name]
         memory = bits(dtype, *shape)

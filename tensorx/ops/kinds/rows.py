@@ -17,7 +17,6 @@ from tensorx.errors import BadIndex, ShapeError
 from tensorx.ops import dispatch, layout, record, table
 from tensorx.ops.kinds.elementwise import TENSOR, leaves, store_dtype
 from tensorx.ops.outputs import check_memory, resize_output
-from tensorx.ops.recipes import Layouts
 from tensorx.ops.rowprogram import RowProgram
 from tensorx.ops.table import Op
 from tensorx.tensor import CONTIGUOUS, Tensor, make, normalize_dim
@@ -37,7 +36,7 @@ class RowKind:
         """Sort the parameters; read the rule once."""
         kind = {"Tensor": TENSOR, "Scalar": "Scalar", "float": "float", "Seed": "Seed"}
         kinds = tuple(kind.get(p.type, "static") for p in op.schema.params)
-        op.extra = (kinds, record.Rule(op) if op.differentiable else None, {p.name: i for i, p in enumerate(op.schema.params)}, Layouts())
+        op.extra = (kinds, record.Rule(op) if op.differentiable else None, {p.name: i for i, p in enumerate(op.schema.params)})
 
     def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
         """Compute; a Tensor, or a tuple of them."""
@@ -53,11 +52,10 @@ class RowKind:
             else:
                 values.append(a)
                 key.append(a.__class__)
-        recipes: Layouts[Any] = op.extra[3]
         k = tuple(key)
-        recipe = recipes.get(k)
+        recipe = op.layouts.get(k)
         if recipe is None:
-            recipe = recipes.keep(k, self._recipe(op, args, tensors))
+            recipe = op.layouts.keep(k, self._recipe(op, args, tensors))
         program, device, shape, reduced, keepdim, final = recipe
         outs = None if out is None else written(op, out, [shape if e else final for e in program.elements], program.stores, tensors)
         if outs is not None:
@@ -70,7 +68,7 @@ class RowKind:
 
     def _recipe(self, op: Op, args: tuple[Any, ...], tensors: Sequence[Tensor]) -> tuple[RowProgram, Any, Ints, Ints, bool, Ints]:
         """What a call works out from dtypes, shapes and static arguments: program, device, shape, axes, and the shape of results of one value a row."""
-        kinds, _, position, _ = op.extra
+        kinds, _, position = op.extra
         device = dispatch.device_of(op, list(tensors))
         shape = layout.broadcast_shapes(op.public, *[t._shape for t in tensors])
         reduced = axes(op, args, position, shape)

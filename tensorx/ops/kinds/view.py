@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from tensorx.autograd.node import Node
 from tensorx.ops import record, views
-from tensorx.ops.recipes import Layouts, bare
+from tensorx.ops.recipes import bare
 from tensorx.ops.table import Op
 from tensorx.size import is_contiguous
 from tensorx.tensor import Tensor, key_of
 
 
-class Viewing:
+class Viewing(record.Ruled):
     """The kind. ``op.body(t, *rest)`` gives (shape, strides, offset[, dtype]), or a list of them for several views."""
 
     name = "VIEW"
-    inplace = False
-
-    def prepare(self, op: Op) -> None:
-        """Read the rule once."""
-        op.extra = (record.Rule(op) if op.differentiable else None, Layouts())
 
     def forward(self, op: Op, args: tuple[Any, ...], out: Any) -> Any:
         """The view (or a tuple of views), noted as such."""
@@ -30,20 +23,15 @@ class Viewing:
             t._view.refresh(t)
         rest = args[1:]
         key = (t._key, t._shape, t._strides, t._offset, rest)
-        recipes: Layouts[Any] = op.extra[1]
-        geometry = recipes.get(key)
+        geometry = op.layouts.get(key)
         if geometry is None:
             found = op.body(*args)
             several = isinstance(found, list)
-            geometry = recipes.keep(key, (several, tuple([_canonical(t, g) for g in (found if several else [found])])))
+            geometry = op.layouts.keep(key, (several, tuple([_canonical(t, g) for g in (found if several else [found])])))
         several, places = geometry
         if several:
             return tuple([_one(t, place, op, rest, i, True) for i, place in enumerate(places)])
         return _one(t, places[0], op, rest, 0, False)
-
-    def node(self, op: Op, args: tuple[Any, ...], outputs: Sequence[Tensor], first: Any) -> Node:
-        """Record a call."""
-        return record.RuleNode(op, op.extra[0], args, outputs, first)
 
 
 def _canonical(t: Tensor, geometry: tuple[Any, ...]) -> tuple[Any, ...]:
