@@ -60,6 +60,7 @@ C = Dialect(
         "TX_SIMD_PAIRS": "TX_PRAGMA(omp simd)",
         "TX_MALLOC(bytes)": "__builtin_malloc(bytes)",
         "TX_FREE(p)": "__builtin_free(p)",
+        "TX_CONVERT(vector, type)": "__builtin_convertvector(vector, type)",
         "TX_CAS_u32(p, old, new)": "__sync_val_compare_and_swap((uint32_t *)(p), old, new)",
         "TX_CAS_u64(p, old, new)": "__sync_val_compare_and_swap((uint64_t *)(p), old, new)",
         "TX_ATOMIC_READ_u32(p)": "__atomic_load_n((uint32_t *)(p), __ATOMIC_RELAXED)",

@@ -96,11 +96,11 @@ def tile(acc: str, caps: Capabilities, m: int, n: int, direct: bool = False) -> 
     size = ITEMSIZE[acc]
     if caps.cpu_like or caps.dialect == "c":
         lanes = max(2, min(64, 4 * caps.simd_width) // size)
-        if direct and m <= 4:
-            rows = (1, 1, 2, 4, 4)[m]
-            return VectorTile(lanes, 2, rows, 1024, rows, 4096 // size, thin=True)
         # 16-lane machines have 32 vector registers: twice the rows fit.
-        rows = 12 if caps.simd_width >= 16 else 6
+        rows, thin = (12, 8) if caps.simd_width >= 16 else (6, 4)
+        if direct and m <= thin:
+            rows = 1 << max(0, m - 1).bit_length()
+            return VectorTile(lanes, 2, rows, 1024, rows, 4096 // size, thin=True)
         # C takes its scratch from the heap; OpenCL holds it in private memory, whose size is fixed: half a megabyte
         # runs everywhere.
         max_n, max_m = (2048 // size, 2064 // size) if caps.dialect == "c" else (1024 // size, 1032 // size)
@@ -136,7 +136,7 @@ def candidates(acc: str, caps: Capabilities, m: int, n: int, direct: bool = Fals
     if isinstance(first, LocalTile):
         found: list[Tile] = [*_fitting((*LOCAL_TILES, *FLAT_TILES), caps, ITEMSIZE[acc])]
         return tuple(dict.fromkeys([first, *found]))
-    packed = tile(acc, caps, m, n)
+    packed = tile(acc, caps, m, n, False)
     assert isinstance(packed, VectorTile)
     others: list[Tile] = [packed, replace(packed, depth=128), replace(packed, lanes=max(2, packed.lanes // 2))]
     for rows, vectors in WIDE_BLOCKS if packed.rows == 12 else NARROW_BLOCKS:

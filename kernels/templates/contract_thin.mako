@@ -20,13 +20,6 @@ along its dense k.
     def pointers(columns):
         return ", ".join(f"TX_GLOBAL const {real} *b{q}" for q in columns)
 %>\
-% if real != A:
-TX_FN ${V} ${e}_cast(TX_GLOBAL const ${real} *p) {
-  ${A} t[${L}] __attribute__((aligned(64)));
-  for (int l = 0; l < ${L}; ++l) t[l] = ${maps.element(x1, "p", "l")};
-  return *(TX_PRIVATE const ${V} *)t;
-}
-% endif
 % if x1.access == "n":
 % for S in (range(4), range(1)):
 /* sums[row][j] += a[row][q] * b_q[j] for ${len(S)} k at once (not by zeros in a: 0 * inf is not 0) */

@@ -40,13 +40,10 @@ ${parts.fuse()}\
 % endfor
 }
 </%def>\
-## NR consecutive elements of x into a packed row: one copy of constant size where no cast is needed
-<%def name="copy_row(x, dst, src, place)">\
-% if T.part(x.dtype) == A:
-        ${" ".join(f"(({e}_vec TX_PRIVATE *)({dst}))[{v}] = *(TX_GLOBAL const {e}_loose *)({src} + {place} + {v * tile.lanes});" for v in range(tile.vectors))}
-% else:
-        for (int l = 0; l < ${tile.width}; ++l) (${dst})[l] = ${maps.element(x, src, f"{place} + l")};
-% endif
+## NR consecutive elements of x1 into a packed row, vector by vector
+<%def name="copy_row(dst, src, place)">\
+<% get = f"*(TX_GLOBAL const {e}_loose *)(" if T.part(x1.dtype) == A else f"{e}_cast(" %>\
+        ${" ".join(f"(({e}_vec TX_PRIVATE *)({dst}))[{v}] = {get}{src} + {place} + {v * tile.lanes});" for v in range(tile.vectors))}
 </%def>\
 ## ------------------------------------------------ packing: dst[k * W + lane] from x, lanes first .. first + count (count None: all of W)
 <%def name="pack(x, axis, W, room, first, count, ktab, kco)">\
@@ -170,7 +167,7 @@ ${thin.thin_sums()}\
         TX_GLOBAL const ${T.part(x1.dtype)} *src = x1_p + ${base(x1)} + j0 + k_x1[k];
         for (int s = 0; s * ${NR} + ${NR} <= tn; ++s) {
           TX_PRIVATE ${A} *dst = panel + (s * depth + k) * ${NR};
-${copy_row(x1, "dst", "src", f"s * {NR}")}\
+${copy_row("dst", "src", f"s * {NR}")}\
         }
       }
 % endif
@@ -312,6 +309,9 @@ typedef ${A} ${e}_loose __attribute__((vector_size(${tile.lanes * size}), aligne
 #else
 #define ${e}_FUSED static __attribute__((noinline))
 #endif
+% endif
+% if tile.thin or (x1.access == "n" and not pairs):
+${parts.vector_cast()}
 % endif
 % if tile.thin:
 ${thin.thin_functions()}

@@ -15,8 +15,18 @@ def numbers(device, *shape, seed=0):
     return host, tensorx.tensor(host, device=device)
 
 
-SHAPES = [((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((4, 3), (3, 5)), ((2, 4, 3), (3, 5)), ((2, 4, 3), (2, 3, 5)), ((2, 1, 4, 3), (5, 3, 2)),
-          ((0, 3), (3, 2)), ((2, 0), (0, 3)), ((70, 130), (130, 33))]
+SHAPES = [
+    ((3,), (3,)),
+    ((2, 3), (3,)),
+    ((3,), (3, 2)),
+    ((4, 3), (3, 5)),
+    ((2, 4, 3), (3, 5)),
+    ((2, 4, 3), (2, 3, 5)),
+    ((2, 1, 4, 3), (5, 3, 2)),
+    ((0, 3), (3, 2)),
+    ((2, 0), (0, 3)),
+    ((70, 130), (130, 33)),
+]
 
 
 @pytest.mark.parametrize("a,b", SHAPES, ids=str)
@@ -36,6 +46,20 @@ def test_matmul_family(device):
     assert np.array_equal((tx.half() @ ty.half()).float().cpu().numpy(), x @ y)
     with pytest.raises(RuntimeError, match="shape"):
         tx @ tx
+
+
+@pytest.mark.parametrize("rows", [1, 16], ids=["in place", "packed"])
+@pytest.mark.parametrize("name", ["float16", "bfloat16"])
+def test_products_read_every_16_bit_number(name, rows, device):
+    """One times each of them, which loads vectors of them. NaN and infinities stay; bfloat16's subnormals are also float32's,
+    which a device may flush.
+    """
+    bits = np.arange(2**16 - 3, dtype=np.uint16)  # no multiple of a vector
+    y = tensorx.tensor(bits.view(np.int16), device=device).view(getattr(tensorx, name))
+    want = y.float().cpu().numpy()
+    got = (tensorx.ones(rows, 1, dtype=y.dtype, device=device) @ y.reshape(1, -1)).float().cpu().numpy()
+    normal = ~(abs(want) < np.finfo(np.float32).tiny)
+    assert np.array_equal(got[:, normal], np.broadcast_to(want[normal], (rows, normal.sum())), equal_nan=True)
 
 
 def test_matmul_gradients(device, need):

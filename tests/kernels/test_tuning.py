@@ -18,6 +18,7 @@ from tensorx.kernels.contraction import View, matmul
 from tensorx.kernels.convolution import Window, convolution_data, convolution_forward, convolution_weight
 from tensorx.kernels.tune import Winners, size_class
 from tensorx.ops import build, trials, tuning
+from tensorx.ops.kinds import contract
 
 
 @pytest.fixture(autouse=True)
@@ -200,12 +201,31 @@ def test_blas_leaves_what_a_tile_does_faster(users_cpu, monkeypatch):
         pytest.skip("capability: no C compiler")
     x, ran = tensorx.ones(300, 300), []
     place = size_class(product(runtime.capabilities, "f32", 300, 300, 300))
-    monkeypatch.setattr("tensorx.ops.kinds.contract._multiply_numpy", lambda p, out: ran.append(out))
+    monkeypatch.setattr(contract, "_multiply_numpy", lambda p, out: ran.append(out))
     x @ x
     assert len(ran) == 1
     tuning.winners(runtime.fingerprint).put({f"BLAS {place}": "tile"})
     tuning.forget()  # as a later process
     assert (x @ x).eq(300).all() and len(ran) == 1
+
+
+def test_what_goes_to_blas_untuned(users_cpu, monkeypatch):
+    """Not 16-bit floats, not a few rows; small work whatever it is."""
+    if not users_cpu.runtime.capabilities.compiler:
+        pytest.skip("capability: no C compiler")
+    ran, numpy = [], contract._multiply_numpy
+    monkeypatch.setattr(contract, "_multiply_numpy", lambda p, out: ran.append(out) or numpy(p, out))
+    for m, dtype, blas in (
+        (300, "float32", True),
+        (1, "float32", True),
+        (4, "float32", False),
+        (300, "bfloat16", False),
+        (2, "float16", False),
+    ):
+        ran.clear()
+        x, y = (tensorx.ones(*shape, dtype=getattr(tensorx, dtype)) for shape in ((m, 600), (600, 300)))
+        assert (x @ y).eq(600).all() and len(ran) == blas, (m, dtype)
+    assert (tensorx.ones(4, 9).half() @ tensorx.ones(9, 9).half()).eq(9).all() and len(ran) == 1
 
 
 def test_a_trial_on_the_cpu_knows_blas(users_cpu):

@@ -1,7 +1,7 @@
 """CONTRACT: matrix products and convolutions in all three directions, one kernel template with different index maps.
 
-``body(*args)`` answers a `Product` or a `Convolution`. On the cpu products of floats go to BLAS (through NumPy) unless TENSORX_BLAS=0; without
-a compiler convolutions are windows and a BLAS product.
+``body(*args)`` answers a `Product` or a `Convolution`. On the cpu products of floats go to BLAS (through NumPy) where it is faster, unless
+TENSORX_BLAS=0; without a compiler convolutions are windows and a BLAS product.
 """
 
 from __future__ import annotations
