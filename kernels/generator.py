@@ -45,6 +45,7 @@ FAMILIES = {
     "nonzero": "nonzero",
     "search": "search",
     "contract": "contract",
+    "attention": "attention",
     "pool": "pool",
     "columns": "columns",
     "resample": "resample",

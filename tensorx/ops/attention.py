@@ -176,10 +176,11 @@ def attention(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | Non
         scale = 1 / math.sqrt(width) if width else 1.0
     masks = () if attn_mask is None else (attn_mask,)
     rows = block_rows(shape, key, masks if groups > 1 else (key, value, *masks))
-    if rows:
+    from tensorx.ops import attention_kernel
+    if rows or attention_kernel.fits(query, value):
         from tensorx.ops.attention_blocks import in_blocks
-        out = in_blocks(query.reshape(shape) if groups > 1 else query, repeat_heads(key, groups), repeat_heads(value, groups), masks, is_causal, scale, rows, dropout_p)
-        return out
+        rows = rows or max(shape[-2], 1)
+        return in_blocks(query.reshape(shape) if groups > 1 else query, repeat_heads(key, groups), repeat_heads(value, groups), masks, is_causal, scale, rows, dropout_p)
     w = attention_weights(query, key, masks, is_causal, scale, groups)
     if dropout_p:
         from tensorx.ops.random import dropout

@@ -23,11 +23,11 @@ def _c(value: int) -> E.Expr:
     return E.const(value, U32)
 
 
-def words(seed: E.Expr, offset: E.Expr) -> tuple[E.Expr, E.Expr, E.Expr, E.Expr]:
-    """Four random 32-bit words for this element. ``seed`` and ``offset`` are u64."""
+def words(seed: E.Expr, offset: E.Expr, at: E.Expr | None = None) -> tuple[E.Expr, E.Expr, E.Expr, E.Expr]:
+    """Four random 32-bit words for this element, or for that of number ``at``. All are u64."""
     def halves(x: E.Expr) -> tuple[E.Expr, E.Expr]:
         return E.cast(x, U32), E.cast(x >> E.const(32, U64), U32)
-    c0, c1 = halves(E.index())
+    c0, c1 = halves(E.index() if at is None else at)
     c2, c3 = halves(offset)
     k0, k1 = halves(seed)
     for i in range(10):
@@ -38,9 +38,9 @@ def words(seed: E.Expr, offset: E.Expr) -> tuple[E.Expr, E.Expr, E.Expr, E.Expr]
     return c0, c1, c2, c3
 
 
-def uniform(d: dtype, seed: E.Expr, offset: E.Expr) -> E.Expr:
+def uniform(d: dtype, seed: E.Expr, offset: E.Expr, at: E.Expr | None = None) -> E.Expr:
     """A number in [0, 1) with as many random bits as ``d`` has in its significand."""
-    w = words(seed, offset)
+    w = words(seed, offset, at)
     if d is dtypes.float64:
         high, low = E.cast(w[0] >> _c(5), dtypes.float64), E.cast(w[1] >> _c(6), dtypes.float64)
         return (high * 2.0**26 + low) * 2.0**-53

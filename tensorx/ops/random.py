@@ -177,13 +177,28 @@ _bernoulli = elementwise("_bernoulli(Tensor p, Seed seed, Seed offset) -> Tensor
                          lambda p, seed, offset: E.cast(E.cast(philox.uniform(p.dtype, seed, offset), p.dtype) < p, p.dtype), promote=KEEP, ref=_statistic,
                          dtypes="f", samples=lambda t: [(t((3, 4), 0, 1), 7, 3)], doc="1 with probability p, else 0.")
 native_dropout = elementwise(
-    "_dropout(Tensor self, float p, Seed seed, Seed offset) -> Tensor", lambda x, p, seed, offset: _dropped(x, p, seed, offset),
-    lambda g, out, x, p, seed, offset: _dropped(g, p, seed, offset), ref=_statistic, dtypes="f", samples=lambda t: [(t((3, 4)), 0.5, 7, 3)],
+    "_dropout(Tensor self, float p, Seed seed, Seed offset) -> Tensor", lambda x, p, seed, offset: dropped(x, p, seed, offset),
+    lambda g, out, x, p, seed, offset: dropped(g, p, seed, offset), ref=_statistic, dtypes="f", samples=lambda t: [(t((3, 4)), 0.5, 7, 3)],
     doc="Zero with probability p, the rest scaled by 1 / (1 - p); the mask is drawn again in backward, not saved.")
 
 
-def _dropped(x: E.Expr, p: E.Expr, seed: E.Expr, offset: E.Expr) -> E.Expr:
-    keep = philox.uniform(dtypes.float32, seed, offset) >= E.cast(p, dtypes.float32)
+def _place(columns: E.Expr, rows: E.Expr, width: E.Expr, height: E.Expr, first: E.Expr) -> E.Expr:
+    """The number within (..., height, width) of this element of (..., rows, columns), which begins at row ``first`` of each matrix."""
+    line = E.floordiv(E.index(), columns)
+    return (E.floordiv(line, rows) * height + first + E.remainder(line, rows)) * width + E.remainder(E.index(), columns)
+
+
+dropout_part = elementwise(
+    "_dropout_part(Tensor self, float p, Seed seed, Seed offset, Seed columns, Seed rows, Seed width, Seed height, Seed first) -> Tensor",
+    lambda x, p, seed, offset, columns, rows, width, height, first: dropped(x, p, seed, offset, _place(columns, rows, width, height, first)),
+    lambda g, out, x, p, seed, offset, columns, rows, width, height, first: dropped(g, p, seed, offset, _place(columns, rows, width, height, first)),
+    ref=_statistic, dtypes="f", samples=lambda t: [(t((2, 3, 4)), 0.5, 7, 3, 4, 3, 5, 9, 2)],
+    doc="_dropout of rows and columns of the last two dimensions of a tensor, drawn as for the whole.")
+
+
+def dropped(x: E.Expr, p: E.Expr, seed: E.Expr, offset: E.Expr, at: E.Expr | None = None) -> E.Expr:
+    """``x`` scaled, or 0 with probability ``p``; drawn for this element, or for that of number ``at`` (u64)."""
+    keep = philox.uniform(dtypes.float32, seed, offset, at) >= E.cast(p, dtypes.float32)
     return E.where(keep, x * (1 / (1 - p)), 0.0)
 
 

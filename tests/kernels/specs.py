@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tensorx.kernels import reduce
+from tensorx.kernels.attention import Blocks
 from tensorx.kernels.spec import KernelSpec, Operand
+from tensorx.kernels.tiles import VectorTile
 
 
 def op(name, dtype="f32", access="c", compute=""):
@@ -178,8 +180,30 @@ WINDOWS = [
     windows("tx_nearest", [op("y0", "u8")], [op("x0", "u8"), *TABLES[:2]], "resample", acc="i64", plain=True),
 ]
 #: Those whose sources are kept.
+_WIDTHS = (("acc", "f32"), ("tile", VectorTile(8, 2, 4, 256, 516, 512)))
+ATTENTION = [
+    KernelSpec(
+        "attention",
+        "attention_causal",
+        (op("y0", "f16"), op("y1", access="p")),
+        (op("x0", "f16"), op("x1", "f16"), op("x2", "f16")),
+        (("scale", "f32"),),
+        index="i32",
+        params=(("back", False), ("causal", True), *_WIDTHS, ("shape", Blocks(32, 16, 16, 32))),
+    ),
+    KernelSpec(
+        "attention",
+        "attention_backward",
+        (op("y0", access="p"), op("y1"), op("y2")),
+        (*(op(f"x{i}") for i in range(4)), *(op(f"x{i}", access="p") for i in (4, 5)), op("x6", "b8"), op("x7")),
+        (("scale", "f32"), ("s1", "f32")),
+        "y0 = x0 * s1; y1 = x1 * s1;",
+        params=(("back", True), ("causal", False), *_WIDTHS, ("shape", Blocks(16, 32, 16, 32))),
+    ),
+]
 GOLDEN = [
     *ELEMENTWISE[:8],
+    *ATTENTION,
     MEAN,
     reduce.partial(MEAN),
     COLUMNS,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 
 import pytest
@@ -128,8 +129,8 @@ BLOCKED = [
 
 @pytest.mark.parametrize("options", BLOCKED, ids=["causal", "bool", "added", "grouped", "dropout"])
 def test_blocks_of_queries_give_what_all_queries_give(device, monkeypatch, options):
-    """Results, gradients and second derivatives; a few queries at a time, as many scores ask for."""
-    from tensorx.ops import attention
+    """Results, gradients, second derivatives; few queries at a time, as many scores ask for; by the kernel, if any."""
+    from tensorx.ops import attention, attention_kernel
 
     options = dict(options)
     kind = options.pop("mask", None)
@@ -140,12 +141,14 @@ def test_blocks_of_queries_give_what_all_queries_give(device, monkeypatch, optio
         options["attn_mask"][3] = False
     elif kind == "added":
         options["attn_mask"] = three(device, 2, 1, 39, 41, grad=True)[0]
-    for limit in (2**22, 4 * 40):
+    fits = attention_kernel.fits
+    for limit in (2**22, 4 * 40, 0):
         q, k, v = three(device, 2, 4, 39, 3, keys=(2, heads, 41, 3), grad=True)
-        monkeypatch.setattr(attention, "BLOCK", limit)
+        monkeypatch.setattr(attention_kernel, "fits", fits if not limit else lambda query, value: False)
+        monkeypatch.setattr(attention, "BLOCK", limit or 2**22)
         tx.manual_seed(7)
         out = F.scaled_dot_product_attention(q, k, v, **options)
-        assert ("Blocks" in out.grad_fn.name()) == (limit < 2**22)
+        assert ("Blocks" in out.grad_fn.name()) == (limit == 4 * 40 or (not limit and fits(q, v)))
         inputs = [q, k, v, *([options["attn_mask"]] if kind == "added" else [])]
         first = tx.autograd.grad(out.sin().sum(), inputs, create_graph=True)
         tx.manual_seed(7)
@@ -153,8 +156,86 @@ def test_blocks_of_queries_give_what_all_queries_give(device, monkeypatch, optio
         again = tx.autograd.grad(plain.sin().sum(), inputs)
         for a, b in zip(first, again):
             assert tx.allclose(a, b, atol=1e-5)
-        if not options.get("dropout_p"):
-            second = tx.autograd.grad(sum(t.square().sum() for t in first), inputs)
-            results.append((out, *first, *second))
-    for a, b in zip(*results) if results else ():
-        assert tx.allclose(a, b, rtol=1e-4, atol=2e-5)
+        second = tx.autograd.grad(sum(t.square().sum() for t in first), inputs)
+        results.append((out, *again, *second))
+    for other in results[1:]:  # also of dropout: one seed, one mask
+        for a, b in zip(results[0], other):
+            assert tx.allclose(a, b, rtol=1e-4, atol=2e-5)
+
+
+SHAPES = [(1, 2, 200, 200, 64, 64), (1, 1, 130, 217, 50, 60), (1, 1, 217, 130, 57, 49)]  # the same kernels for all
+KINDS = [(kind, "float32") for kind in ("plain", "causal", "bool", "added", "dropout")]
+KINDS += [("causal", "float16"), ("causal", "bfloat16")]
+
+
+@pytest.mark.parametrize("kind, dtype", KINDS)
+def test_heads_of_several_tiles(device, monkeypatch, kind, dtype):
+    """Edges of tiles, widths of keys and values that differ, rows masked altogether: beside all scores in float32."""
+    from tensorx.ops import attention_kernel
+
+    for b, h, n, m, width, wide in SHAPES:
+        tx.manual_seed(2)
+        sizes = (n, width), (m, width), (m, wide), (n, wide)
+        given = [tx.randn(b, h, *s).to(getattr(tx, dtype)) for s in sizes]
+        options = {"plain": {}, "causal": {"is_causal": True}, "dropout": {"dropout_p": 0.4}}.get(kind)
+        if kind == "bool":
+            mask = tx.rand(n, m) > 0.3
+            mask[3] = False
+            options = {"attn_mask": mask.to(device)}
+        elif kind == "added":
+            options = {"attn_mask": tx.randn(h, 1, m).to(device)}
+        results = []
+        for whole in (False, True):
+            if whole:
+                monkeypatch.setattr(attention_kernel, "fits", lambda query, value: False)
+            q, k, v, g = (t.to(device) for t in given)
+            q, k, v = (t.float().requires_grad_() if whole else t.requires_grad_() for t in (q, k, v))
+            tx.manual_seed(5)
+            out = F.scaled_dot_product_attention(q, k, v, **options)
+            results.append((out, *tx.autograd.grad(out, (q, k, v), g.to(out.dtype))))
+            monkeypatch.undo()
+        rtol, atol = {"float32": (1e-4, 2e-5), "float16": (1e-2, 1e-2), "bfloat16": (5e-2, 8e-2)}[dtype]
+        for a, b_ in zip(*results):
+            assert tx.allclose(a.float(), b_, rtol=rtol, atol=atol)
+
+
+def test_heads_laid_out_in_any_way(device):
+    """Queries, keys and values cut out of one projection, four leading dimensions, keys that all heads share."""
+    tx.manual_seed(3)
+    x = tx.randn(2, 40, 3, 4, 8, device=device, requires_grad=True)
+    q, k, v = x.permute(2, 0, 3, 1, 4).unbind(0)
+    together = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    apart = F.scaled_dot_product_attention(*(t.detach().contiguous() for t in (q, k, v)), is_causal=True)
+    assert tx.allclose(together, apart, atol=1e-6)
+    a, b, c = tx.randn(2, 1, 3, 2, 20, 8), tx.randn(1, 3, 1, 1, 24, 8), tx.randn(1, 1, 3, 2, 24, 8)
+    results = []
+    for where in (device, "cpu"):
+        given = [t.to(where).requires_grad_() for t in (a, b, c)]
+        whole = given if where == device else [t.expand(2, 3, 3, 2, *t.shape[-2:]) for t in given]
+        out = F.scaled_dot_product_attention(*whole)
+        results.append([t.to("cpu") for t in (out, *tx.autograd.grad(out.sin().sum(), given))])
+    for got, expected in zip(*results):
+        assert tx.allclose(got, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_memory_does_not_grow_with_all_scores(device, monkeypatch):
+    """Forward and backward together take less than the scores of one head would, of which there are two."""
+    from tensorx.ops import attention
+
+    monkeypatch.setattr(attention, "BLOCK", 2**12)  # where there is no kernel, few scores at a time
+    length = 1024
+    q, k, v = (tx.randn(1, 2, length, 16, device=device, requires_grad=True) for _ in range(3))
+
+    def run():
+        F.scaled_dot_product_attention(q, k, v, is_causal=True).sum().backward()
+
+    run()
+    gc.collect()
+    runtime = tx.device(device).runtime
+    runtime.synchronize()
+    runtime.empty_cache()
+    runtime.reset_peak()
+    before = runtime.memory_stats()["peak"]
+    run()
+    runtime.synchronize()
+    assert 0 < runtime.memory_stats()["peak"] - before < 4 * length**2
