@@ -42,6 +42,7 @@ FAMILIES = {
     "gather": "gather",
     "put": "put",
     "sort": "sort",
+    "radix": "radix",
     "nonzero": "nonzero",
     "search": "search",
     "contract": "contract",

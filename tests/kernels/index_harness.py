@@ -214,6 +214,21 @@ def sort(bench: Bench, x: np.ndarray, descending=False, chunk=0, index=np.int64)
     return keys, places
 
 
+def radix(bench: Bench, x: np.ndarray, descending=False):
+    """Sort the last axis in one launch; returns (keys, positions)."""
+    from tensorx.kernels import radix as family
+
+    kept, held = x.ndim - 1, operand("x0", x).compute
+    values, places = np.empty(x.shape, x.dtype), np.empty(x.shape, np.int64)
+    code = family.key_code(held)
+    scratch = [np.empty(x.shape, CODES[c]) for c in (code, code, "i32", "i32")]
+    outs = (operand("y0", values), operand("y1", places), *(operand(f"y{i}", a, "p") for i, a in enumerate(scratch, 2)))
+    params = (("kept", kept), ("descending", descending))
+    spec = KernelSpec("radix", "sort_radix", outs, (operand("x0", x),), params=params)
+    bench.run(spec, [values, places, *scratch, x], x.shape)
+    return values, places
+
+
 def nonzero(bench: Bench, mask: np.ndarray) -> np.ndarray:
     """The coordinates of the set elements, from a scan made by NumPy."""
     upto = np.cumsum(mask.reshape(-1), dtype=np.int64)

@@ -142,6 +142,14 @@ INDEX = [
         index="i32",
         params=(("kept", 1), ("stage", "merge"), ("descending", True)),
     ),
+    KernelSpec(
+        "radix",
+        "tx_sort_radix",
+        (op("y0"), op("y1", "i64"), op("y2", "u32", "p"), op("y3", "u32", "p"), op("y4", "i32", "p"), op("y5", "i32", "p")),
+        (op("x0"),),
+        index="i32",
+        params=(("kept", 1), ("descending", False)),
+    ),
     KernelSpec("nonzero", "tx_nonzero", (op("y0", "i64", "p"),), (op("x0", "i64", "p"),), rank=2),
 ]
 

@@ -48,6 +48,9 @@ def specs(deterministic):
         keys = (op("y0", dtype), op("y1", "i32"))
         add("sort", keys, (op("x0", dtype),), kept=1, stage="block", descending=True)
         add("sort", keys, (op("x0", dtype), op("x1", "i32")), kept=1, stage="merge")
+        code = "u64" if dtype == "f64" else "u32"
+        packed = [op(f"y{i}", c, "p") for i, c in enumerate((code, code, "i32", "i32"), 2)]
+        add("radix", (*keys, *packed), (op("x0", dtype),), kept=1, descending=True)
     for sorter, index in ((False, "i64"), (True, "i32")):
         ins = (op("x0", "f16", "b"), op("x1", "f16", "c"), *([op("x2", "i64", "b")] if sorter else []))
         add("search", (op("y0", index, "c"),), ins, rank=2, right=not sorter, sorter=sorter)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tensorx import dtypes
+from tensorx.kernels import radix
 from tensorx.kernels import sort as family
 from tensorx.kernels.geometry import geometry
 from tensorx.kernels.spec import KernelSpec, Operand
@@ -58,9 +59,14 @@ def _argsort(x: Any, d: int, descending: bool) -> Any:
 
 
 def _launch(op: Op, t: Tensor, d: int, descending: bool, out: Sequence[Tensor]) -> None:
-    """First blocks of a few elements, then merges between two pairs of buffers; the last one writes the result."""
+    """On CPU-like devices all in one. Else blocks of a few elements, then merges between two pairs of buffers; the last one writes the result."""
     n = t._shape[d] if t._shape else 1
     caps = t.device.runtime.capabilities  # type: ignore[union-attr]
+    if radix.suits(caps, n):
+        keys = dtypes.FROM_CODE[radix.key_code(t.dtype.compute.code)]
+        scratch = [empty(t._shape, s, t.device) for s in (keys, keys, dtypes.int32, dtypes.int32)]
+        _pass(op, "radix", [t], out, d, n, descending, (), scratch)
+        return
     widths = family.widths(n)
     pairs: list[Sequence[Tensor]] = [out]
     if widths:
@@ -72,7 +78,8 @@ def _launch(op: Op, t: Tensor, d: int, descending: bool, out: Sequence[Tensor]) 
         _pass(op, "merge", source, pairs[target], d, n, descending, (width, family.chunk(caps, width)))
 
 
-def _pass(op: Op, stage: str, ins: Sequence[Tensor], outs: Sequence[Tensor], d: int, n: int, descending: bool, extents: tuple[int, ...]) -> None:
+def _pass(op: Op, stage: str, ins: Sequence[Tensor], outs: Sequence[Tensor], d: int, n: int, descending: bool, extents: tuple[int, ...],
+          scratch: Sequence[Tensor] = ()) -> None:
     device, operands = outs[0].device, [*outs, *ins]
     runtime = device.runtime
     assert runtime is not None
@@ -85,11 +92,12 @@ def _pass(op: Op, stage: str, ins: Sequence[Tensor], outs: Sequence[Tensor], d: 
     key = (device, stage, outs[0].dtype, len(sizes), access, width, descending)
     spec = op.plans.get(key)
     if spec is None:
-        names = ["y0", "y1", "x0", "x1"]
-        made = [Operand(name, t.dtype.code, t.dtype.compute.code, a) for name, t, a in zip(names, operands, access, strict=False)]
+        made = [Operand(name, t.dtype.code, t.dtype.compute.code, a) for name, t, a in zip(("y0", "y1", "x0", "x1"), operands, access, strict=False)]
+        packed = [Operand(f"y{i}", t.dtype.code, t.dtype.code, "p") for i, t in enumerate(scratch, 2)]
         params = (("kept", len(sizes)), ("stage", stage), ("descending", descending))
-        spec = op.plans[key] = named(KernelSpec("sort", f"{op.schema.name}_{stage}", tuple(made[:2]), tuple(made[2:]), (), "", width, params=params))
-    args: list[Any] = [x for t in operands for x in (t._storage.handle(), t._offset)]
+        spec = op.plans[key] = named(KernelSpec("radix" if scratch else "sort", f"{op.schema.name}_{stage}", (*made[:2], *packed), tuple(made[2:]), (), "",
+                                                width, params=params))
+    args: list[Any] = [x for t in (*outs, *scratch, *ins) for x in (t._storage.handle(), t._offset)]
     args += (*sizes, n, *extents)
     for s, a in zip(full, access, strict=True):
         args += s[:-1] if a == "c" else s
