@@ -87,7 +87,7 @@ def _np_pow(a, b):
 
 
 pow = elementwise("pow(Tensor self, Tensor exponent) -> Tensor", lambda a, b: E.pow(a, b), _pow_vjp, ref=_np_pow, domain=((0.2, 3.0), (-2.0, 2.0)),
-                  dtypes="ifc", symbol="**", doc="self to the power exponent.")
+                  dtypes="ifc", baked=E.EXPONENTS, symbol="**", doc="self to the power exponent.")
 square = elementwise("square(Tensor self) -> Tensor", lambda x: x * x, lambda g, out, x: g * (x * 2).conj(), ref=np.square, promote=TO_INT,
                      doc="self * self.")
 maximum = elementwise("maximum(Tensor self, Tensor other) -> Tensor", lambda a, b: E.max(a, b),

@@ -8,6 +8,7 @@ over arrays) and `expr_tensor` (ops on Tensors, for double backward). Every intr
 from __future__ import annotations
 
 import math
+import operator
 import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -193,6 +194,9 @@ def apply(name: str, *operands: Any, attr: Any = None) -> Expr:
     return folded if folded is not None else _make(name, tuple(args), result, attr)
 
 
+FOLDED: dict[str, Callable[[Any, Any], Any]] = {"add": operator.add, "sub": operator.sub, "mul": operator.mul, "eq": operator.eq}
+
+
 def _is(x: Expr, value: Number) -> bool:
     return x.op == "const" and x.attr == value and not (isinstance(x.attr, float) and x.attr == 0 and math.copysign(1, x.attr) < 0)
 
@@ -205,6 +209,9 @@ def _simplify(name: str, args: list[Expr]) -> Expr | None:
         return args[1]
     if name == "conj" and args[0].dtype.kind != COMPLEX:
         return args[0]
+    if name in FOLDED and args[0].dtype.kind == FLOAT and args[0].op == args[1].op == "const":
+        kind = args[0].dtype.np.type
+        return const(FOLDED[name](kind(args[0].attr), kind(args[1].attr)), dtypes.bool_ if name == "eq" else args[0].dtype)
     return None
 
 
@@ -233,6 +240,8 @@ def where(cond: Any, a: Any, b: Any) -> Expr:
     if not isinstance(a, Expr) and not isinstance(b, Expr):
         raise TypeError("E.where: one of the two values must be an Expr, so that their dtype is known")
     x, y = _promoted("where", (a, b))
+    if cond.op == "const":
+        return x if cond.attr else y
     return _make("where", (cond, x, y), x.dtype)
 
 
@@ -306,6 +315,26 @@ def _function(name: str) -> Callable[..., Expr]:
     return build
 
 
+#: Exponents for which `pow` is simpler than a power.
+EXPONENTS = frozenset((2, 3, 0.5, -0.5, -1, -2))
+
+
+def pow(a: Any, b: Any) -> Expr:
+    """``a`` to the power ``b``; the constant exponents of EXPONENTS become products, quotients and roots, as in PyTorch."""
+    x, n = _promoted("pow", (a, b))
+    if n.op != "const" or x.dtype.kind not in ((INT, FLOAT) if _is(n, 2) or _is(n, 3) else (FLOAT,)):
+        return apply("pow", x, n)
+    if n.attr == 1:
+        return x
+    if n.attr in (2, 3):
+        return x * x if n.attr == 2 else x * x * x
+    if n.attr in (-1, -2):
+        return 1 / (x if n.attr == -1 else x * x)
+    if n.attr not in (0.5, -0.5):
+        return apply("pow", x, n)
+    return sqrt(x) if n.attr == 0.5 else 1 / sqrt(x)
+
+
 neg = _function("neg"); sign = _function("sign"); conj = _function("conj"); bitwise_not = _function("bitwise_not")
 exp = _function("exp"); exp2 = _function("exp2"); expm1 = _function("expm1"); log = _function("log"); log2 = _function("log2")
 log10 = _function("log10"); log1p = _function("log1p"); sqrt = _function("sqrt"); rsqrt = _function("rsqrt")
@@ -332,7 +361,7 @@ def _of_floats(name: str, otherwise: Callable[[Expr], Any]) -> Callable[..., Exp
 isnan, isinf, isfinite = _of_floats("isnan", lambda x: False), _of_floats("isinf", lambda x: False), _of_floats("isfinite", lambda x: True)
 signbit = _of_floats("signbit", lambda x: lt(x, 0) if x.dtype.kind == INT else False)
 add = _function("add"); sub = _function("sub"); mul = _function("mul"); div = _function("div"); floordiv = _function("floordiv")
-remainder = _function("remainder"); fmod = _function("fmod"); truncdiv = _function("truncdiv"); pow = _function("pow")
+remainder = _function("remainder"); fmod = _function("fmod"); truncdiv = _function("truncdiv")
 max = _function("max"); min = _function("min"); atan2 = _function("atan2"); hypot = _function("hypot"); copysign = _function("copysign")
 bitwise_and = _function("bitwise_and"); bitwise_or = _function("bitwise_or"); bitwise_xor = _function("bitwise_xor")
 shl = _function("shl"); shr = _function("shr"); mulhi = _function("mulhi"); fma = _function("fma")

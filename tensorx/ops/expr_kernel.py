@@ -94,9 +94,6 @@ def _text(node: E.Expr, known: dict[E.Expr, str]) -> tuple[str, bool]:
         return (f"(b8)(!{operands[0]})" if code == "b8" else f"({code})(~{operands[0]})"), False
     if node.op == "neg":
         return f"({code})(-{operands[0]})", False
-    if node.op == "pow" and node.args[1].op in ("scalar", "const") and node.dtype.kind == FLOAT:
-        x, n = operands  # one exponent for all: compilers take the test out of the loop, and squares are products
-        return f"{n} == {literal(2, node.dtype)} ? {x} * {x} : tx_pow_{code}({x}, {n})", False
     if node.op in INFIX:
         text = f"{operands[0]} {INFIX[node.op]} {operands[1]}"
         return (f"({node.dtype.code})({text})" if node.dtype.kind == BOOL or code in NARROW else text), False

@@ -59,8 +59,6 @@ def _ipow(a: Array, b: Array) -> Array:
 
 
 def _pow(a: Array, b: Array) -> Array:
-    if not b.ndim and b == 2:  # one exponent for all, and the one that matters: a product is exact and 20 times cheaper
-        return a * a
     if a.dtype.kind == "c":
         return np.where((a == 0) & (b.real < 0), np.array(complex(np.inf, np.nan), a.dtype), np.power(a, b))
     return np.power(a, b) if a.dtype.kind == "f" else _ipow(a, b)

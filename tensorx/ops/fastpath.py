@@ -127,7 +127,7 @@ def _aligned(entry: Entry, tensors: tuple[Tensor, ...], values: tuple[Any, ...])
             break
         while leaf.op == "cast":
             leaf = leaf.args[0]
-        out.append(next(found) if leaf.op == "arg" else values[0])
+        out.append(next(found) if leaf.op == "arg" else leaf.attr if leaf.op == "const" else values[0])
     return (*out, *(p.default for p in entry.op.schema.params[len(out):]))
 
 
@@ -165,7 +165,7 @@ def binary(op: Op, reflected: bool, convert: Callable[[Any], Any]) -> Callable[[
     """The operator method of a two-operand row. ``convert`` turns what is no tensor into a number or tensor, or answers NotImplemented."""
     rest = tuple(p.default for p in op.schema.params[2:])
     fast = op.fast
-    differentiable = op.differentiable
+    differentiable, op_baked = op.differentiable, op.baked
 
     def slow(self: Tensor, other: Any, key: Any) -> Any:
         if not isinstance(other, Tensor):
@@ -181,27 +181,29 @@ def binary(op: Op, reflected: bool, convert: Callable[[Any], Any]) -> Callable[[
     def f(self: Tensor, other: Any) -> Any:
         cls = other.__class__
         if cls is float or cls is int:
-            key: Any = (self._key, cls, reflected)
+            baked = other in op_baked
+            key: Any = (self._key, cls, reflected, other) if baked else (self._key, cls, reflected)
             entry = fast.get(key)
             if entry is None or state.stack or state.inference or anomaly.mode.on or _stale(self):
                 return slow(self, other, key)
             a = self._arr
             out: Any
+            values = () if baked else (other,)
             if a is not None and a.size <= entry.limit:
-                b = entry.consts.get(other)
-                if b is None:
+                b = None if baked else entry.consts.get(other)
+                if b is None and not baked:
                     b = entry.const(other)
                 try:
-                    r = quiet.run(entry.run, a, b)
+                    r = quiet.run(entry.run, a) if baked else quiet.run(entry.run, a, b)
                 except (RuntimeError, MemoryError):  # as above
                     return slow(self, other, None)
                 out = _result(r, entry) if r.__class__ is ndarray else None
             else:
-                out = _kernel(entry, (self,), (other,))
+                out = _kernel(entry, (self,), values)
             if out is None:
                 return slow(self, other, None)
             if differentiable and self._rg and state.grad:
-                _record(entry, (self,), (other,), out)
+                _record(entry, (self,), values, out)
             return out
         if cls is not Tensor and not isinstance(other, Tensor):
             return slow(self, other, None)

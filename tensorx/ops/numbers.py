@@ -85,7 +85,7 @@ def _float_power_vjp(g: Any, out: Any, a: Any, b: Any) -> Any:
 
 
 float_power = elementwise("float_power(Tensor self, Tensor exponent) -> Tensor", lambda a, b: E.pow(_doubled(a), _doubled(b)), _float_power_vjp,
-                          promote=TO_DOUBLE, dtypes="bifc", domain=((0.5, 3.0), (0.0, 2.0)), ref=lambda a, b: np.power(a * 1.0, b), ulp=16.0,
+                          promote=TO_DOUBLE, dtypes="bifc", baked=E.EXPONENTS, domain=((0.5, 3.0), (0.0, 2.0)), ref=lambda a, b: np.power(a * 1.0, b), ulp=16.0,
                           doc="self to the power exponent in double precision.")
 
 # neighbours

@@ -94,6 +94,7 @@ class Op:
     samples: Callable[..., Any] | None = None  # calls for conformance, where a domain cannot say it
     public: str = ""  # the name in error texts: of the function that an internal row serves, where it is not the row's without underscore
     symbol: str = ""  # Python operator, for the dunder methods
+    baked: frozenset[float] = frozenset()  # numbers that, given as such, are part of the plan: bodies with them are simpler
     ulp: float = 4.0  # how far the result may be from the oracle, in units of the result dtype
     extra: Any = None  # what the kind alone understands (prepared by it)
     plans: Recipes[Any] = field(default_factory=Recipes)

@@ -132,10 +132,17 @@ def leaves(op: Op, args: Sequence[Any], kinds: Sequence[str], common: dtype) -> 
             leaf = E.arg(inputs, a.dtype.compute)
             out.append(E.cast(leaf, d))
             inputs += 1
+        elif is_baked(op, a):
+            out.append(E.const(a, d))
         else:
             out.append(E.scalar(len(scalars), d))
             scalars.append(d)
     return out, tuple(scalars)
+
+
+def is_baked(op: Op, a: Any) -> bool:
+    """Whether the number is part of the plan."""
+    return a.__class__ in (int, float) and a in op.baked
 
 
 def check_condition(op: Op, t: Any) -> None:
@@ -199,6 +206,8 @@ class Elementwise:
             elif isinstance(a, Tensor):
                 tensors.append(a)
                 key.append(a._key & ~CONTIGUOUS)
+            elif op.baked and is_baked(op, a):
+                key.append((a.__class__, a))
             else:
                 values.append(a)
                 key.append(a.__class__)
