@@ -33,7 +33,7 @@ from tensorx.errors import CompileError, DeviceError
 #: Of what -O3 adds to -O2, kernels gain by vectorisation and by unrolling short loops; with the rest GCC takes twice as
 #: long for the same speed.
 FLAGS = (
-    *("-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic", "-fpeel-loops"),
+    *("-O2", "-ftree-vectorize", "-fvect-cost-model=dynamic", "-fpeel-loops", "-fno-tree-pre"),
     *("-std=gnu11", "-fPIC", "-shared", "-w", "-Werror=implicit-function-declaration"),
     *("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fwrapv", "-fno-strict-aliasing"),
 )

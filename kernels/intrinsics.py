@@ -193,6 +193,8 @@ def _cast_body(source: str, target: str) -> str:
         return "return x;"
     if target == "b8":
         return "return x != 0;"
+    if source == "b8" and target in FLOATS:  # gcc makes vectors of a selection, not of a conversion from bytes
+        return "return x ? 1.0f : 0.0f;" if target == "f32" else "return x ? 1.0 : 0.0;"
     if source not in FLOATS or target in FLOATS:
         return f"return ({target})x;"
     suffix = "f" if source == "f32" else ""

@@ -9,6 +9,10 @@ compiler has to recognise a reduction. The result is left in the accumulator `p`
 <%
     # Filling and folding the lanes costs about 40 plain loads, or a few transcendentals.
     least = 16 if "tx_" in text else 2 * lanes
+
+    def halves(n):
+        """Written out: gcc makes one vector operation of each loop of a known length."""
+        return [n >> k for k in range(1, n.bit_length())]
 %>\
 ${how.declare("p%s")}
 if (len < ${least}) {
@@ -40,9 +44,9 @@ for (i32 j = 0; j < rest; ++j) {
 ${loads("_v", lambda o: down(o, "j"), f"{position} + i + j")}\
 ${how.into("lane%s[j]", "v0%s", ordered=True)}
 }
-for (i32 w = ${lanes // 2}; w > 0; w >>= 1) {
-for (i32 j = 0; j < w; ++j) { ${how.into("lane%s[j]", "lane%s[j + w]")} }
-}
+% for w in halves(lanes):
+for (i32 j = 0; j < ${w}; ++j) { ${how.into("lane%s[j]", f"lane%s[j + {w}]")} }
+% endfor
 ${how.copy("p%s", "lane%s[0]")}
 }
 </%def>\

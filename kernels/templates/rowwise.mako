@@ -7,7 +7,7 @@
     along_row = [o for o in spec.operands if o.access not in ("b", "row")]
     outs = [o for o in spec.outputs if o.access != "row"]
     ends = [o for o in spec.outputs if o.access == "row"]
-    everything = " ".join([text for _, _, text in stages] + [spec.body, row_body])
+    everything = " ".join([text for _, _, text in stages] + [spec.body, row_body, row_values])
 
     def place(o):
         """Offset of the row by the operand's kept strides."""
@@ -23,6 +23,14 @@
 
     def inputs(text):
         return [o for o in along_row if o.name[0] == "x" and reads(o, text)]
+
+    def saves(text):
+        """The output that keeps the elements of the last stage, for the body."""
+        return outs if keeps and text == stages[-1][2] else []
+
+    def sided_by(text):
+        """Operands that a stage walks along."""
+        return inputs(text) + saves(text)
 %>\
 <%def name="loads(how, text, base, at, position)">\
 % for o in inputs(text):
@@ -36,12 +44,18 @@ ${I} v0_k = ${position};
 const i64 place = (i64)(${position});
 % endif
 ${text}
+% for o in saves(text):
+{ const ${o.compute} ${o.name} = v0; ${T.store(o, at(o), base=o.name + base)} }
+% endfor
 </%def>\
 <%def name="element(base, at, position)">\
 % for o in inputs(spec.body):
 ${T.load(o, at(o), base=o.name + base)}
 % endfor
 % for o in outs:
+% if keeps:
+${T.load(o, at(o), "ak", o.name + base)}
+% endif
 ${T.declare(o)}
 % endfor
 % if placed(spec.body):
@@ -103,10 +117,10 @@ ${how.declare(f"{name}_acc%s")}
 ${rows.begin(how, "whole%s")}\
 for (${I} t = 0; t < m0; t += ${block}) {
 const i32 len = m0 - t < ${block} ? (i32)(m0 - t) : ${block};
-% for o in inputs(text):
+% for o in sided_by(text):
 ${moved(o, "_r", "_q", down(o, "t"))}
 % endfor
-${rows.stretch(how, lanes, inputs(text), moved, down, lambda base, at, position: capture(loads, how, text, base, at, position), "_r", "t", text)}\
+${rows.stretch(how, lanes, sided_by(text), moved, down, lambda base, at, position: capture(loads, how, text, base, at, position), "_r", "t", text)}\
 ${rows.take(how, "whole%s")}\
 }
 ${rows.end(how, "whole%s")}\
@@ -115,6 +129,7 @@ ${how.copy(f"{name}_acc%s", "whole%s")}
 ${result(how, name, f"{name}_acc%s")}
 % endfor
 % if outs:
+${row_values}
 for (${I} t = 0; t < m0; t += ${block}) {
 const i32 len = m0 - t < ${block} ? (i32)(m0 - t) : ${block};
 % for o in outs + inputs(spec.body):
@@ -180,6 +195,7 @@ ${result(how, name, f"{name}_acc%s")}
 % endfor
 if (valid) {
 % if outs:
+${row_values}
 for (${I} t = lane; t < m0; t += lanes) {
 ${element("_q", lambda o: down(o, "t"), "t")}\
 }
@@ -225,7 +241,7 @@ ${how.declare("b%s", str(wide))} ${how.declare("c%s", str(wide))}
 for (i32 j = 0; j < width; ++j) { ${how.reset("b%s[j]")} ${how.reset("c%s[j]")} }
 % endif
 for (${I} t = 0; t < m0; ++t) {
-% for o in inputs(text):
+% for o in sided_by(text):
 ${moved(o, "_r", "_q", f"t * {o.name}_t0")}
 % endfor
 ${SIMD}
@@ -256,6 +272,7 @@ ${moved(o, "_r", "_q", f"t * {o.name}_t0")}
 ${SIMD}
 for (i32 j = 0; j < width; ++j) {
 ${side(len(stages), spec.body, at)}\
+${row_values}
 ${element("_r", at, "t")}\
 }
 }
@@ -277,7 +294,7 @@ ${T.store(o, at(o), base=o.name + "_q")}
 <%doc>What column j knows of its row before stage `upto`: per-row operands and the results of earlier stages.</%doc>\
 <%def name="side(upto, text, at)">\
 % for o in spec.inputs:
-% if o.access == "row" and reads(o, text):
+% if o.access == "row" and (reads(o, text) or reads(o, row_values)):
 ${T.load(o, at(o), base=o.name + "_q")}
 % endif
 % endfor

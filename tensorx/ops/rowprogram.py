@@ -284,11 +284,46 @@ class RowProgram:
             load, = E.substitute([node.args[0]], leaves.get)
             stages.append((node.op.removeprefix(PREFIX), f"a{i}", expr_kernel.emit([load], ["v0"], f"v{i}_"), load.dtype.code))
             leaves[node] = E._make("acc", (), node.dtype, i)
-        finals = E.substitute(self.outputs, leaves.get)
+        finals, keeps = self._kept(leaves)
+        finals, shared = self._shared(finals)
         pick = [[(x, f"y{i}") for i, (x, e) in enumerate(zip(finals, self.elements, strict=True)) if e is want] for want in (True, False)]
         body, row_body = (expr_kernel.emit([x for x, _ in p], [t for _, t in p], "e") if p else "" for p in pick)
-        params = (("kept", kept), ("stages", tuple(stages)), ("row_body", row_body))
+        params = (("kept", kept), ("stages", tuple(stages)), ("row_body", row_body), ("keeps", keeps), ("row_values", shared))
         return named(KernelSpec("rowwise", self.name, outs, ins, scalar_names(self.scalars), body, width, params=params))
+
+
+    def _kept(self, leaves: dict[E.Expr, E.Expr]) -> tuple[list[E.Expr], bool]:
+        """The outputs over the results of stages; and whether the last stage leaves its elements (softmax: exponentials) in the output, for a body that
+        needs no other: they are not computed twice."""
+        finals = E.substitute(self.outputs, leaves.get)
+        load = self.nodes[-1].args[0]
+        if self.elements.count(True) != 1 or load.op in E.LEAVES or load.dtype.kind == COMPLEX:
+            return finals, False
+        at = self.elements.index(True)
+        if self.stores[at] is not load.dtype:
+            return finals, False
+        kept = E._make("acc", (), load.dtype, "k")
+        final, = E.substitute([self.outputs[at]], lambda x: leaves.get(x, kept if x is load else None))
+        ops = {x.op for x in E.topological([final])}
+        if kept not in E.topological([final]) or ops & {"arg", "index", "place"}:
+            return finals, False
+        return [*finals[:at], final, *finals[at + 1:]], True
+
+
+    def _shared(self, finals: list[E.Expr]) -> tuple[list[E.Expr], tuple[tuple[tuple[str, str], ...], str]]:
+        """The outputs over what is computed once a row (a logarithm of a sum, a reciprocal), and that: variables with their dtypes, and the text."""
+        elements = [x for x, e in zip(finals, self.elements, strict=True) if e]
+        order = E.topological(elements)
+        varies: dict[E.Expr, bool] = {}
+        for x in order:
+            moves = x.op in ("arg", "index", "place") or (x.op == "acc" and x.attr == "k")
+            varies[x] = moves or x.dtype.kind == COMPLEX or any(varies[a] for a in x.args)
+        once = [x for x in dict.fromkeys(a for x in order if varies[x] for a in x.args) if not varies[x] and x.op not in E.LEAVES]
+        leaves = {x: E._make("acc", (), x.dtype, f"u{i}") for i, x in enumerate(once)}
+        names = [f"au{i}" for i in range(len(once))]
+        replaced = iter(E.substitute(elements, leaves.get))
+        declared = tuple((n, x.dtype.code) for n, x in zip(names, once, strict=True))
+        return [next(replaced) if e else x for x, e in zip(finals, self.elements, strict=True)], (declared, expr_kernel.emit(once, names, "u") if once else "")
 
 
 def _rows(a: np.ndarray[Any, Any], shape: Ints) -> np.ndarray[Any, Any]:

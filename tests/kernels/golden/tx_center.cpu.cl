@@ -57,9 +57,11 @@ TX_KERNEL(1, 1, 1) tx_center(TX_GLOBAL f16 *y0_p, i64 y0_o, TX_GLOBAL f32 *y1_p,
               v0 = x0;
               lane[j] = lane[j] + v0;
             }
-            for (i32 w = 16; w > 0; w >>= 1) {
-              for (i32 j = 0; j < w; ++j) { lane[j] = lane[j] + lane[j + w]; }
-            }
+            for (i32 j = 0; j < 16; ++j) { lane[j] = lane[j] + lane[j + 16]; }
+            for (i32 j = 0; j < 8; ++j) { lane[j] = lane[j] + lane[j + 8]; }
+            for (i32 j = 0; j < 4; ++j) { lane[j] = lane[j] + lane[j + 4]; }
+            for (i32 j = 0; j < 2; ++j) { lane[j] = lane[j] + lane[j + 2]; }
+            for (i32 j = 0; j < 1; ++j) { lane[j] = lane[j] + lane[j + 1]; }
             p = lane[0];
           }
           i32 l = 0;
@@ -70,6 +72,7 @@ TX_KERNEL(1, 1, 1) tx_center(TX_GLOBAL f16 *y0_p, i64 y0_o, TX_GLOBAL f32 *y1_p,
         a0_acc = whole;
       }
       const f32 a0 = a0_acc;
+
       for (i64 t = 0; t < m0; t += 2048) {
         const i32 len = m0 - t < 2048 ? (i32)(m0 - t) : 2048;
         TX_GLOBAL f16 *y0_r = y0_q + ((t) * y0_t0);

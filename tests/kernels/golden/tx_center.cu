@@ -45,6 +45,7 @@ TX_KERNEL(256, 1, 1) tx_center(TX_GLOBAL f16 *y0_p, i64 y0_o, TX_GLOBAL f32 *y1_
   }
   const f32 a0 = a0_acc;
   if (valid) {
+
     for (i64 t = lane; t < m0; t += lanes) {
       f32 x0 = TX_LOAD_f16(x0_q, (t) * x0_t0);
       f32 y0;

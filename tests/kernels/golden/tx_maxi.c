@@ -51,9 +51,11 @@ TX_KERNEL(1, 1, 1) tx_maxi(TX_GLOBAL f32 *y0_p, i64 y0_o, TX_GLOBAL i64 *y1_p, i
             v0 = x0;
             { const b8 win = (v0 > lane[j]) | ((v0 != v0) & (lane[j] == lane[j])); lane[j] = tx_where_f32(win, v0, lane[j]); lane_k[j] = tx_where_i32(win, v0_k, lane_k[j]); }
           }
-          for (i32 w = 16; w > 0; w >>= 1) {
-            for (i32 j = 0; j < w; ++j) { { const b8 win = ((lane[j + w] > lane[j]) | ((lane[j + w] != lane[j + w]) & (lane[j] == lane[j]))) | (((lane[j] == lane[j + w]) | ((lane[j] != lane[j]) & (lane[j + w] != lane[j + w]))) & (lane_k[j + w] < lane_k[j])); lane[j] = tx_where_f32(win, lane[j + w], lane[j]); lane_k[j] = tx_where_i32(win, lane_k[j + w], lane_k[j]); } }
-          }
+          for (i32 j = 0; j < 16; ++j) { { const b8 win = ((lane[j + 16] > lane[j]) | ((lane[j + 16] != lane[j + 16]) & (lane[j] == lane[j]))) | (((lane[j] == lane[j + 16]) | ((lane[j] != lane[j]) & (lane[j + 16] != lane[j + 16]))) & (lane_k[j + 16] < lane_k[j])); lane[j] = tx_where_f32(win, lane[j + 16], lane[j]); lane_k[j] = tx_where_i32(win, lane_k[j + 16], lane_k[j]); } }
+          for (i32 j = 0; j < 8; ++j) { { const b8 win = ((lane[j + 8] > lane[j]) | ((lane[j + 8] != lane[j + 8]) & (lane[j] == lane[j]))) | (((lane[j] == lane[j + 8]) | ((lane[j] != lane[j]) & (lane[j + 8] != lane[j + 8]))) & (lane_k[j + 8] < lane_k[j])); lane[j] = tx_where_f32(win, lane[j + 8], lane[j]); lane_k[j] = tx_where_i32(win, lane_k[j + 8], lane_k[j]); } }
+          for (i32 j = 0; j < 4; ++j) { { const b8 win = ((lane[j + 4] > lane[j]) | ((lane[j + 4] != lane[j + 4]) & (lane[j] == lane[j]))) | (((lane[j] == lane[j + 4]) | ((lane[j] != lane[j]) & (lane[j + 4] != lane[j + 4]))) & (lane_k[j + 4] < lane_k[j])); lane[j] = tx_where_f32(win, lane[j + 4], lane[j]); lane_k[j] = tx_where_i32(win, lane_k[j + 4], lane_k[j]); } }
+          for (i32 j = 0; j < 2; ++j) { { const b8 win = ((lane[j + 2] > lane[j]) | ((lane[j + 2] != lane[j + 2]) & (lane[j] == lane[j]))) | (((lane[j] == lane[j + 2]) | ((lane[j] != lane[j]) & (lane[j + 2] != lane[j + 2]))) & (lane_k[j + 2] < lane_k[j])); lane[j] = tx_where_f32(win, lane[j + 2], lane[j]); lane_k[j] = tx_where_i32(win, lane_k[j + 2], lane_k[j]); } }
+          for (i32 j = 0; j < 1; ++j) { { const b8 win = ((lane[j + 1] > lane[j]) | ((lane[j + 1] != lane[j + 1]) & (lane[j] == lane[j]))) | (((lane[j] == lane[j + 1]) | ((lane[j] != lane[j]) & (lane[j + 1] != lane[j + 1]))) & (lane_k[j + 1] < lane_k[j])); lane[j] = tx_where_f32(win, lane[j + 1], lane[j]); lane_k[j] = tx_where_i32(win, lane_k[j + 1], lane_k[j]); } }
           p = lane[0]; p_k = lane_k[0];
         }
         { const b8 win = (p > a0) | ((p != p) & (a0 == a0)); a0 = tx_where_f32(win, p, a0); a0_k = tx_where_i32(win, p_k, a0_k); }

@@ -54,9 +54,11 @@ TX_KERNEL(1, 1, 1) tx_mean_partial(TX_GLOBAL f32 *y0_p, i64 y0_o, TX_GLOBAL cons
             v0 = x0;
             lane[j] = lane[j] + v0;
           }
-          for (i32 w = 16; w > 0; w >>= 1) {
-            for (i32 j = 0; j < w; ++j) { lane[j] = lane[j] + lane[j + w]; }
-          }
+          for (i32 j = 0; j < 16; ++j) { lane[j] = lane[j] + lane[j + 16]; }
+          for (i32 j = 0; j < 8; ++j) { lane[j] = lane[j] + lane[j + 8]; }
+          for (i32 j = 0; j < 4; ++j) { lane[j] = lane[j] + lane[j + 4]; }
+          for (i32 j = 0; j < 2; ++j) { lane[j] = lane[j] + lane[j + 2]; }
+          for (i32 j = 0; j < 1; ++j) { lane[j] = lane[j] + lane[j + 1]; }
           p = lane[0];
         }
         i32 l = 0;
