@@ -3,7 +3,8 @@
 Params: ``kept`` K, ``reduced`` R, ``combine``, ``acc`` (accumulate code), ``finish`` (text that assigns ``y0`` from
 ``a0`` and ``count``), ``stage``.  ``body`` is the load: it assigns ``v0`` (``v0r``, ``v0i``) from ``x0..``.
 Sizes: K kept, R reduced, then ``splits`` in the partial stage, ``total`` in the final one.  Strides: K for
-every output, K + R for every input that is not ``'b'``.
+every output, K + R for every input that is not ``'b'``.  Access ``'r'``: dense along rows, ``'k'``: neighbouring rows
+are neighbours in memory, ``'e'``: they share one element, ``'s'``: general.
 
 One launch (stage ``full``) serves many kept elements; for few of them with long rows :func:`splits` says how many
 parts a row is cut into, :func:`partial` and :func:`final` derive the two kernels, with a scratch of shape (kept...,

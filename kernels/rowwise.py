@@ -3,8 +3,9 @@
 Params: ``kept`` K; ``stages``, a tuple of (combine, name, text, code) run in order, where ``text`` assigns ``v0``
 from ``x0..``, the names of earlier stages, ``count`` and ``place`` (i64), and ``code`` is the accumulate dtype;
 ``row_body``, which assigns the outputs of access ``'row'``.  ``body`` assigns the other outputs at every place of the
-row; ``row_values`` ((name, code) .., text) is what it needs once a row.  With ``keeps`` the last stage leaves its ``v0``
-in the only such output, which the body reads as ``ak`` instead of any input.  An ``arg`` stage's name is the index (i64).
+row; ``row_values``, ((name, code) .., text), is what it needs once a row.  With ``keeps`` the last stage leaves its
+``v0`` in the only such output, and the body reads that as ``ak``, and no input.  An ``arg`` stage's name is the index
+(i64).
 
 Sizes: K kept, then ``m0``.  Access and strides: ``'c'`` dense along the row (K strides), ``'s'`` (or ``'e'``) K and the
 row's,
@@ -121,8 +122,8 @@ def context(spec: KernelSpec, caps: Capabilities) -> dict[str, Any]:
     kept = spec.param("kept")
     return {
         "stages": stages(spec), "kept": kept, "items": items, "uses": uses, "placed": placed, "result": result,
-        "strides": {o.name: strides(spec, o) for o in spec.operands}, "row_body": spec.param("row_body", ""), "keeps": spec.param("keeps", False),
-        "row_values": row_values(spec),
+        "strides": {o.name: strides(spec, o) for o in spec.operands},
+        "row_body": spec.param("row_body", ""), "keeps": spec.param("keeps", False), "row_values": row_values(spec),
         "group": group(spec, caps) if items else 1, "shared": shared(spec),
         "most_lanes": lanes(spec, group(spec, caps)), "columns": by_column(spec), "wide": COLUMNS,
         "task_size": TASK, "lanes": LANES, "block": BLOCK, "kept_sizes": [f"n{k}" for k in range(kept)],

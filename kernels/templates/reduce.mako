@@ -23,7 +23,7 @@
 
     def across(o, step):
         """Offset of `step` places on the last kept axis."""
-        return step if o.access == "k" else f"({step}) * {o.name}_s{last_kept}"
+        return {"k": step, "e": "0"}.get(o.access, f"({step}) * {o.name}_s{last_kept}")
 %>\
 <%def name="loads(base, at, position)">\
 % for o in each:

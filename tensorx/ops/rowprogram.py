@@ -332,12 +332,13 @@ def _rows(a: np.ndarray[Any, Any], shape: Ints) -> np.ndarray[Any, Any]:
 
 
 def reduce_access(strides: Sequence[tuple[Ints, Ints]]) -> tuple[str, ...]:
-    """Access classes of a reduce kernel's operands: 'r' dense along the row, 'k' across rows, 's' strided, 'b' one for all.
+    """Access classes of a reduce kernel's operands: 'r' dense along the row, 'k' across rows, 'e' even across rows, 's' strided, 'b' one for all.
 
     An operand that is the same for all rows does not say which way to walk, where another one is dense across them.
     """
     across = any(a[-1:] == (1,) and b[-1] != 1 for a, b in strides)
-    return tuple("b" if not any((*a, *b)) else "r" if b[-1] == 1 and (any(a) or not across) else "k" if a[-1:] == (1,) else "s" for a, b in strides)
+    return tuple("b" if not any((*a, *b)) else "r" if b[-1] == 1 and (any(a) or not across) else "k" if a[-1:] == (1,)
+                 else "e" if across and a[-1:] == (0,) else "s" for a, b in strides)
 
 
 def row_access(kept: Ints, row: Ints | None, is_output: bool) -> str:

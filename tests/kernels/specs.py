@@ -145,7 +145,7 @@ INDEX = [
     KernelSpec(
         "radix",
         "tx_sort_radix",
-        (op("y0"), op("y1", "i64"), op("y2", "u32", "p"), op("y3", "u32", "p"), op("y4", "i32", "p"), op("y5", "i32", "p")),
+        (op("y0"), op("y1", "i64"), *(op(f"y{i}", "u32" if i < 4 else "i32", "p") for i in range(2, 6))),
         (op("x0"),),
         index="i32",
         params=(("kept", 1), ("descending", False)),
