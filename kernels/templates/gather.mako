@@ -12,12 +12,14 @@
     def along(operand):
         """What the last coordinate adds to the operand's offset inside the copy loop."""
         if not walks or operand.access == "b":
-            return ""
-        return f" + {last}" if operand.access == "c" else f" + {last} * {operand.name}_s{R - 1}"
+            return "0"
+        return last if operand.access == "c" else f"{last} * {operand.name}_s{R - 1}"
 
     indexed = "".join(f" + ({I})w{j} * t{j}" for j in range(len(indices)))
-    source = "from" + along(x) + ("" if hoisted or not walks else indexed)
-    target = "to" + along(y)
+    # One index for a whole walk: both ends move along pointers, which compilers make vectors of (see T.moved).
+    source = along(x) if hoisted and walks else f"from + {along(x)}{indexed}" if walks else "from"
+    target = along(y) if hoisted and walks else f"to + {along(y)}" if walks else "to"
+    at_x, at_y = ("x0_v", "y0_v") if hoisted and walks else ("x0_p", "y0_p")
     default = "y0r = x0r; y0i = x0i;" if T.is_complex(y.compute) else f"y0 = {T.cast('x0', T.held(x.compute), T.held(y.compute))};"
 %>\
 <%def name="read(coords, pad)">\
@@ -27,15 +29,15 @@ ${pad}${X.inset(read_index(o, coords, position, error, f"w{o.name[1:]} = 0;"), p
 </%def>\
 <%def name="element(pad)">\
 % if moved and not T.is_complex(x.dtype):
-${pad}y0_p[${target}] = x0_p[${source}];
+${pad}${at_y}[${target}] = ${at_x}[${source}];
 % elif moved:
-${pad}y0_p[2 * (${target})] = x0_p[2 * (${source})];
-${pad}y0_p[2 * (${target}) + 1] = x0_p[2 * (${source}) + 1];
+${pad}${at_y}[2 * (${target})] = ${at_x}[2 * (${source})];
+${pad}${at_y}[2 * (${target}) + 1] = ${at_x}[2 * (${source}) + 1];
 % else:
-${pad}${T.load(x, source)}
+${pad}${T.load(x, source, base=at_x)}
 ${pad}${T.declare(y)}
 ${pad}${spec.body or default}
-${pad}${T.store(y, target)}
+${pad}${T.store(y, target, base=at_y)}
 % endif
 </%def>\
 TX_KERNEL(${group}, 1, 1) ${signature} {
@@ -56,6 +58,10 @@ ${read(fixed, "    ")}\
 % endif
     const ${I} from = ${X.offset(x, fixed)}${indexed if hoisted else ""};
     const ${I} to = ${X.offset(y, fixed)};
+% if hoisted:
+    ${T.pointer(x, at_x, "from")}
+    ${T.pointer(y, at_y, "to")}
+% endif
     for (${I} ${last} = begin; ${last} < end; ++${last}) {
 % if not hoisted:
 ${read(names, "      ")}\

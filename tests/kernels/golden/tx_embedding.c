@@ -14,8 +14,10 @@ TX_KERNEL(8, 1, 1) tx_embedding(TX_GLOBAL f32 *y0_p, i64 y0_o, TX_GLOBAL const f
     if (w0 < 0 || w0 >= e0) { TX_FAIL(err_p, code + 0, (i64)row * n1 + begin, r0); w0 = 0; }
     const i32 from = c0 * x0_s0 + (i32)w0 * t0;
     const i32 to = c0 * y0_s0;
+    TX_GLOBAL const f32 *x0_v = x0_p + (from);
+    TX_GLOBAL f32 *y0_v = y0_p + (to);
     for (i32 c1 = begin; c1 < end; ++c1) {
-      y0_p[to + c1] = x0_p[from + c1];
+      y0_v[c1] = x0_v[c1];
     }
   }
 }
