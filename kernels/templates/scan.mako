@@ -38,6 +38,54 @@
 <%def name="per_lane(text, indent)">\
 ${indent}${"for (int l = 0; l < width; ++l) " if wide else ""}{ ${text} }
 </%def>\
+<%doc>A whole block: several sums run side by side, since each waits for its last addition; what came before is added as vectors.</%doc>\
+<%def name="whole_block()">\
+<%
+    start = "(n - 1 - first)" if reverse else "first"
+
+    def moved(o):
+        return T.moved(o, o.name + "_v", o.name + "_p", f"{o.name}_row" + ("" if o.access == "b" else f" + {start}" + ("" if o.access == "c" else f" * {o.name}_s{kept}")))
+
+    def inside(o, k):
+        step = f"(-({k}))" if reverse else f"({k})"
+        return "0" if o.access == "b" else step if o.access == "c" else f"{step} * {o.name}_s{kept}"
+
+    part = block // chains
+%>\
+% for o in walked:
+    ${moved(o)}
+% endfor
+    for (i32 k = 0; k < ${block}; ++k) {
+% for o in inputs:
+      ${T.load(o, inside(o, "k"), base=o.name + "_v")}
+% endfor
+      ${value}
+      held[k] = v0;
+    }
+% if partial:
+% for w in [block >> k for k in range(1, block.bit_length())]:
+    for (i32 k = 0; k < ${w}; ++k) held[k] = held[k] + held[k + ${w}];
+% endfor
+    base = base + held[0];
+% else:
+    for (i32 k = 1; k < ${part}; ++k) {
+% for c in range(chains):
+      held[k + ${c * part}] = held[k + ${c * part}] + held[k + ${c * part - 1}];
+% endfor
+    }
+    ${acc} before = 0;
+    for (i32 c = 0; c < ${block}; c += ${part}) {
+      for (i32 k = 0; k < ${part}; ++k) {
+        const ${acc} sum = base + (before + held[c + k]);
+        ${T.declare(spec.outputs[0])}
+        ${assign(spec.outputs[0], "sum")}
+        ${T.store(spec.outputs[0], inside(spec.outputs[0], "c + k"), base=spec.outputs[0].name + "_v")}
+      }
+      before = before + held[c + ${part - 1}];
+    }
+    base = base + before;
+% endif
+</%def>\
 TX_KERNEL(${group}, 1, 1) ${signature} {
 % for o in spec.operands:
   ${X.shift(o)}
@@ -71,6 +119,9 @@ TX_KERNEL(${group}, 1, 1) ${signature} {
     ${code} ${name} = ${start};
 % endif
 % endfor
+% if chains:
+    ${acc} held[${block}];
+% endif
 % if stage == "apply":
     for (${I} p = 0; p < piece; ++p) {
       ${"for (int l = 0; l < width; ++l) " if wide else ""}{
@@ -87,6 +138,12 @@ TX_KERNEL(${group}, 1, 1) ${signature} {
 % if blocked:
     for (${I} first = begin; first < end; first += ${block}) {
     const ${I} stop = end - first < ${block} ? end : first + ${block};
+% if chains:
+    if (stop - first == ${block}) {
+${whole_block()}\
+    continue;
+    }
+% endif
 % for name, code, start in state("a"):
 ${per_lane(f"{name}{lane} = {start};", "    ")}\
 % endfor
