@@ -98,10 +98,11 @@ TX_KERNEL(${group}, 1, 1) ${signature} {
     TX_GLOBAL const i32 *first_v = i${z}_p + begin;
     TX_GLOBAL const i32 *many_v = i${z}_p + (w${z} + begin);
 ${lanes(0)}\
-    for (${I} ${last} = begin; ${last} < stop; ++${last}) {
+    ${T.moved(y, "y0_v", "y0_p", "y0_c + " + within(y, [*walked[:-1], "begin"]))}
+    for (${I} l = 0; l < width; ++l) {
       ${T.declare(y)}
-      y0 = ${result(f"sum[{last} - begin]")};
-      ${T.store(y, "y0_c + " + within(y, walked))}
+      y0 = ${result("sum[l]")};
+      ${T.store(y, "l" if y.access == "c" else f"l * {y.name}_s{lead + z}", base="y0_v")}
     }
 % else:
     {

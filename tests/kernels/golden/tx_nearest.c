@@ -34,10 +34,11 @@ TX_KERNEL(1, 1, 1) tx_nearest(TX_GLOBAL u8 *y0_p, i64 y0_o, TX_GLOBAL const u8 *
         }
       }
     }
-    for (i32 o1 = begin; o1 < stop; ++o1) {
+    TX_GLOBAL u8 *y0_v = y0_p + (y0_c + o0 * y0_s1 + begin);
+    for (i32 l = 0; l < width; ++l) {
       u8 y0;
-      y0 = ((u8)(sum[o1 - begin]));
-      TX_STORE_u8(y0_p, y0_c + o0 * y0_s1 + o1, y0);
+      y0 = ((u8)(sum[l]));
+      TX_STORE_u8(y0_v, l, y0);
     }
   }
 }

@@ -40,10 +40,11 @@ TX_KERNEL(1, 1, 1) tx_resample(TX_GLOBAL f32 *y0_p, i64 y0_o, TX_GLOBAL const f3
         }
       }
     }
-    for (i32 o1 = begin; o1 < stop; ++o1) {
+    TX_GLOBAL f32 *y0_v = y0_p + (y0_c + o0 * y0_s1 + begin);
+    for (i32 l = 0; l < width; ++l) {
       f32 y0;
-      y0 = sum[o1 - begin];
-      TX_STORE_f32(y0_p, y0_c + o0 * y0_s1 + o1, y0);
+      y0 = sum[l];
+      TX_STORE_f32(y0_v, l, y0);
     }
   }
 }
