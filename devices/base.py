@@ -256,6 +256,16 @@ def raise_out_of_memory(dev: Device, nbytes: int) -> NoReturn:
     )
 
 
+def words(nbytes: int) -> int:
+    """What is allocated for so many bytes: whole 32-bit words, at least one. Atomics on smaller elements swap the word
+    around them.
+
+    >>> words(0), words(51), words(52)
+    (4, 52, 52)
+    """
+    return max(nbytes + 3 & ~3, 4)
+
+
 def alloc_with_retry(dev: Device, nbytes: int, attempt: Callable[[], Buffer | None]) -> Buffer:
     """``attempt`` once, give cached blocks back, ``attempt`` again; ``attempt`` answers None when there is no room."""
     if nbytes > dev.capabilities.max_alloc:

@@ -13,7 +13,15 @@ import numpy as np
 import pycuda.driver as drv
 
 from tensorx.devices import cuda_compiler
-from tensorx.devices.base import Grid, Source, alloc_with_retry, code_traits, raise_compile_error, raise_out_of_memory
+from tensorx.devices.base import (
+    Grid,
+    Source,
+    alloc_with_retry,
+    code_traits,
+    raise_compile_error,
+    raise_out_of_memory,
+    words,
+)
 from tensorx.devices.cuda_program import GATE, Context, CudaEvent, Keeper, Kernel, Memory
 from tensorx.devices.driver import DriverDevice
 from tensorx.devices.pool import block_sizes
@@ -95,10 +103,10 @@ class Cuda(DriverDevice):
 
     def alloc(self, nbytes: int) -> Memory:
         if nbytes <= self.capabilities.max_alloc:
-            memory = self._attempt(nbytes or 1)
+            memory = self._attempt(words(nbytes))
             if memory is not None:
                 return memory
-        memory = alloc_with_retry(self, nbytes, functools.partial(self._attempt, nbytes or 1))
+        memory = alloc_with_retry(self, nbytes, functools.partial(self._attempt, words(nbytes)))
         return memory  # type: ignore[no-any-return]
 
     def _attempt(self, nbytes: int) -> Memory | None:

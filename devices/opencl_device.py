@@ -26,6 +26,7 @@ from tensorx.devices.base import (
     raise_compile_error,
     raise_out_of_memory,
     raise_too_large,
+    words,
 )
 from tensorx.devices.cpu_name import teach
 from tensorx.devices.driver import DriverDevice
@@ -152,10 +153,10 @@ class OpenCL(DriverDevice):
     def alloc(self, nbytes: int) -> Buffer:
         GATE.check()
         if nbytes <= self.capabilities.max_alloc:
-            buffer = self._attempt(nbytes or 1)
+            buffer = self._attempt(words(nbytes))
             if buffer is not None:
                 return buffer
-        return alloc_with_retry(self, nbytes, functools.partial(self._attempt, nbytes or 1))
+        return alloc_with_retry(self, nbytes, functools.partial(self._attempt, words(nbytes)))
 
     def _attempt(self, nbytes: int) -> Buffer | None:
         pool = self._pool

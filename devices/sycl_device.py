@@ -17,7 +17,7 @@ import dpctl.memory
 import numpy as np
 
 from tensorx.devices import spirv
-from tensorx.devices.base import Grid, PastEvent, Source, alloc_with_retry, code_traits, raise_out_of_memory
+from tensorx.devices.base import Grid, PastEvent, Source, alloc_with_retry, code_traits, raise_out_of_memory, words
 from tensorx.devices.driver import DriverDevice
 from tensorx.devices.probe import PROBE, PROBE_BYTES, fast_fma
 from tensorx.devices.sycl_build import Programs
@@ -135,9 +135,9 @@ class Sycl(DriverDevice):
 
     def alloc(self, nbytes: int) -> Memory:
         GATE.check()
-        memory = self._pool.alloc(nbytes or 1)
+        memory = self._pool.alloc(words(nbytes))
         if memory is None:
-            memory = alloc_with_retry(self, nbytes, lambda: self._pool.alloc(nbytes or 1))
+            memory = alloc_with_retry(self, nbytes, lambda: self._pool.alloc(words(nbytes)))
         return memory  # type: ignore[no-any-return]
 
     def _copy(self, target: int, source: int, nbytes: int) -> Any:

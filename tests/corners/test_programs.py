@@ -24,6 +24,10 @@ HOST = ("np.", "numpy(", "pickle")
 F64 = re.compile(r"float64|complex128|double|linalg|\bfloat\)|dtype=float\b|float_power|\bopt\(")
 
 
+#: what was recorded where there is no such device
+NO_CUDA = "autocast('cuda'"
+
+
 def chunks() -> list[tuple[str, list[dict]]]:
     """Programs of one file, so many a test: their kernels are built together."""
     found = []
@@ -37,6 +41,8 @@ def chunks() -> list[tuple[str, list[dict]]]:
 def runs_on(text: str, device) -> bool:
     """Whether a program can run there: what needs host memory or float64 is left out elsewhere."""
     caps = device.runtime.capabilities
+    if device.type == "cuda" and NO_CUDA in text:
+        return False
     on_host = device.type == "cpu" or not any(word in text for word in HOST)
     return on_host and (caps.supports("f64") or not F64.search(text))
 
