@@ -19,7 +19,7 @@ from tensorx.ops import expr as E
 from tensorx.tensor import Tensor, empty
 
 DIVISIONS = ("floordiv", "remainder", "fmod", "truncdiv")
-Guard = tuple[str, str, int]  # (intrinsic, 'arg' or 'scalar', its number)
+Guard = tuple[str, str, int]  # (intrinsic, 'arg' or 'scalar', its number), or ('pow', 'const', the exponent)
 
 
 def guards(exprs: Sequence[E.Expr]) -> tuple[Guard, ...]:
@@ -30,7 +30,7 @@ def guards(exprs: Sequence[E.Expr]) -> tuple[Guard, ...]:
             leaf = node.args[1]
             while leaf.op == "cast":
                 leaf, = leaf.args
-            if leaf.op == "scalar" or (leaf.op == "arg" and node.op != "pow"):
+            if leaf.op == "scalar" or (leaf.op == "arg" and node.op != "pow") or (leaf.op == "const" and node.op == "pow"):
                 found[node.op, leaf.op, leaf.attr] = None
     return tuple(found)
 
@@ -40,7 +40,7 @@ def check(op: Any, found: Sequence[Guard], tensors: Sequence[Tensor], values: Se
     for intrinsic, kind, i in found:
         if kind == "arg":
             _check_tensor(op, tensors[i], device)
-        elif intrinsic == "pow" and values[i] < 0:
+        elif intrinsic == "pow" and (i if kind == "const" else values[i]) < 0:
             raise BadValue(f"{op.public}: Integers to negative integer powers are not allowed. Hint: convert to a floating-point dtype first")
         elif intrinsic != "pow" and not int(values[i]):
             raise ZeroDivision(message(op.public))

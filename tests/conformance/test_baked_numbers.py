@@ -44,6 +44,9 @@ def test_an_integer_and_a_float_exponent_are_two_calls(device):
     assert (i**2.0).dtype is tensorx.float32
     assert (i**3).tolist() == [0, 1, 8, 27]
     assert i.clone().pow_(2).tolist() == [0, 1, 4, 9]
+    for n in (-1, -2):
+        with pytest.raises(RuntimeError, match="negative integer powers"):
+            i**n
 
 
 def test_roots_of_zeros_and_infinities_are_those_of_sqrt(device):
