@@ -16,7 +16,7 @@ def test_unknown_command_says_which_there_are(capsys):
     assert commands.main(["foo"]) == 2
     out, err = capsys.readouterr()
     assert not out
-    assert "must be one of devices, demo, kernels; got 'foo'" in err
+    assert "must be one of devices, demo, tune, kernels; got 'foo'" in err
 
 
 def test_no_command_and_help(capsys):
