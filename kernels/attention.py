@@ -26,10 +26,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from . import tiles
+from . import contract, tiles
 from .geometry import Grid, ceil_div
 from .scan import identity
-from .spec import ITEMSIZE, Arg, KernelSpec, Operand, arguments, is_float
+from .spec import ITEMSIZE, Arg, KernelSpec, Operand, arguments
 from .tiles import VectorTile
 
 if TYPE_CHECKING:
@@ -106,17 +106,15 @@ def layout(spec: KernelSpec) -> tuple[Arg, ...]:
 
 def context(spec: KernelSpec, caps: Capabilities) -> dict[str, Any]:
     """Names that the template uses beside the common ones."""
-    acc, shape = spec.param("acc"), spec.param("shape")
+    shape = spec.param("shape")
     kind: VectorTile = spec.param("tile")
     operands = {o.name: o for o in spec.operands}
-    return {
-        "e": spec.entry, "A": acc, "I": spec.index, "tile": kind, "size": ITEMSIZE[acc],
-        "opencl": caps.dialect == "opencl", "fused": caps.fast_fma and is_float(acc),
-        "vector": {"f32": "float", "f64": "double"}[acc] + str(kind.lanes),
+    return contract.micro(spec, caps) | {
         "back": spec.param("back"), "causal": spec.param("causal"), "o": operands, "keep": operands.get("x6"),
         "bias": operands.get("x7"), "MR": kind.rows, "NR": kind.width, "QB": shape.queries, "KB": shape.keys,
         "DW": shape.key_width, "EW": shape.value_width, "DP": _up(shape.key_width, kind.rows),
-        "EP": _up(shape.value_width, kind.rows), "DN": _up(shape.key_width, kind.width), "lowest": identity("max", acc),
+        "EP": _up(shape.value_width, kind.rows), "DN": _up(shape.key_width, kind.width),
+        "lowest": identity("max", spec.param("acc")),
     }  # fmt: skip
 
 

@@ -153,17 +153,25 @@ class Maps:
         return " & ".join(checks)
 
 
+def micro(spec: KernelSpec, caps: Capabilities) -> dict[str, Any]:
+    """Names that the microkernel (contract_micro.mako) uses; attention has it, too."""
+    kind, acc = spec.param("tile"), spec.param("acc")
+    return {
+        "e": spec.entry, "A": acc, "I": spec.index, "tile": kind, "size": ITEMSIZE[acc],
+        "opencl": caps.dialect == "opencl", "fused": caps.fast_fma and is_float(acc),
+        "vector": {"f32": "float", "f64": "double", "i64": "long"}[acc] + str(getattr(kind, "lanes", "")),
+    }  # fmt: skip
+
+
 def context(spec: KernelSpec, caps: Capabilities) -> dict[str, Any]:
     """Names that the templates use beside the common ones."""
     kind, acc, maps = spec.param("tile"), spec.param("acc"), Maps(spec)
     placed = (spec.outputs[0], *spec.inputs[2:])
     twice = "2 * " if maps.pairs else ""
-    return {
-        "maps": maps, "pairs": maps.pairs, "tile": kind, "acc": acc, "vectorised": isinstance(kind, VectorTile),
-        "fused": caps.fast_fma and is_float(acc), "opencl": caps.dialect == "opencl", "size": ITEMSIZE[acc],
-        "vector": {"f32": "float", "f64": "double", "i64": "long"}[acc] + str(getattr(kind, "lanes", "")),
+    return micro(spec, caps) | {
+        "maps": maps, "pairs": maps.pairs, "acc": acc, "vectorised": isinstance(kind, VectorTile),
         "variants": sorted({*(r for r in (1, 2, 4, 6) if r < kind.rows), kind.rows}),
-        "I": spec.index, "A": acc, "e": spec.entry, "x0": spec.inputs[0], "x1": spec.inputs[1], "y0": spec.outputs[0],
+        "x0": spec.inputs[0], "x1": spec.inputs[1], "y0": spec.outputs[0],
         "extras": spec.inputs[2:], "placed": placed, "tables": [o for o in placed if o.access != "n"],
         "M": maps.extent("m"), "N": f"{twice}{maps.extent('n')}", "K": f"{twice}{maps.extent('k')}",
         "base": lambda operand: f"{operand.name}_b",

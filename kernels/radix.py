@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from . import indexing
 from .geometry import Grid
 from .spec import ITEMSIZE, Arg, KernelSpec, arguments, is_float
+from .text import held
 
 if TYPE_CHECKING:
     from .capabilities import Capabilities
@@ -40,29 +41,29 @@ def suits(caps: Capabilities, n: int) -> bool:
     return caps.cpu_like and SHORTEST <= n < 2**31 - 1
 
 
-def key_code(held: str) -> str:
-    """The dtype of the keys of elements held as ``held``.
+def key_code(code: str) -> str:
+    """The dtype of the keys of elements held as ``code``.
 
     >>> key_code("f32"), key_code("i8"), key_code("i64")
     ('u32', 'u32', 'u64')
     """
-    return "u64" if ITEMSIZE[held] == 8 else "u32"
+    return "u64" if ITEMSIZE[code] == 8 else "u32"
 
 
-def key(name: str, held: str, descending: bool) -> str:
-    """Statements that declare ``key`` for the element in the variable ``name``.
+def key(name: str, dtype: str, descending: bool) -> str:
+    """Statements that declare ``key`` for the element in the variable ``name``, held as ``dtype``.
 
     >>> key("v", "i16", False)
     'const u32 key = ((u32)v + 32768u);'
     """
-    code, flip = key_code(held), "~" if descending else ""
-    suffix, sign = "ul" if code == "u64" else "u", 1 << (8 * ITEMSIZE[held] - 1)
-    if not is_float(held):
-        offset = sign if held[0] == "i" else 0
+    code, flip = key_code(dtype), "~" if descending else ""
+    suffix, sign = "ul" if code == "u64" else "u", 1 << (8 * ITEMSIZE[dtype] - 1)
+    if not is_float(dtype):
+        offset = sign if dtype[0] == "i" else 0
         return f"const {code} key = {flip}(({code}){name} + {offset}{suffix});"
     infinity, ones = 0x7F800000 if code == "u32" else 0x7FF0000000000000, f"~({code})0"
     return (
-        f"const {code} raw = tx_bits_{held}_{code}({name}), bits = raw == {sign:#x}{suffix} ? 0 : raw;\n"
+        f"const {code} raw = tx_bits_{dtype}_{code}({name}), bits = raw == {sign:#x}{suffix} ? 0 : raw;\n"
         f"const {code} ordered = bits ^ ((bits & {sign:#x}{suffix}) ? {ones} : {sign:#x}{suffix});\n"
         f"const {code} key = {flip}((bits & {sign - 1:#x}{suffix}) > {infinity:#x}{suffix} ? {ones} : ordered);"
     )
@@ -71,10 +72,10 @@ def key(name: str, held: str, descending: bool) -> str:
 def context(spec: KernelSpec, caps: Capabilities) -> dict[str, Any]:
     """Names that the template uses beside the common ones."""
     x = spec.inputs[0]
-    held = "f32" if x.dtype in ("f16", "bf16") else x.dtype
+    code = held(x.dtype)
     return {
-        "X": indexing, "group": group(caps), "kept": spec.param("kept"), "digits": max(4, ITEMSIZE[held]),
-        "key": lambda name: key(name, held, bool(spec.param("descending"))),
+        "X": indexing, "group": group(caps), "kept": spec.param("kept"), "digits": max(4, ITEMSIZE[code]),
+        "key": lambda name: key(name, code, bool(spec.param("descending"))),
     }  # fmt: skip
 
 

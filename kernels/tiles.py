@@ -100,8 +100,7 @@ def tile(acc: str, caps: Capabilities, m: int, n: int, direct: bool = False) -> 
         # (on PoCL 512 x 512 takes 5.7 ms with 12 rows, 3.9 with 8).
         rows, thin = (12 if caps.fast_fma else 8, 8) if caps.simd_width >= 16 else (6, 4)
         if direct and m <= thin:
-            rows = 1 << max(0, m - 1).bit_length()
-            return VectorTile(lanes, 2, rows, 1024, rows, 4096 // size, thin=True)
+            return _thin(lanes, m, size)
         # C takes its scratch from the heap; OpenCL holds it in private memory, whose size is fixed: half a megabyte
         # runs everywhere.
         max_n, max_m = (2048 // size, 2064 // size) if caps.dialect == "c" else (1024 // size, 1032 // size)
@@ -119,6 +118,12 @@ def tile(acc: str, caps: Capabilities, m: int, n: int, direct: bool = False) -> 
         if fits
         else flat[-1]
     )
+
+
+def _thin(lanes: int, m: int, size: int) -> VectorTile:
+    """The tile for up to eight rows, which it reads x1 once for."""
+    rows = 1 << max(0, m - 1).bit_length()
+    return VectorTile(lanes, 2, rows, 1024, rows, 4096 // size, thin=True)
 
 
 def _fitting(tiles: Sequence[LocalTile], caps: Capabilities, size: int) -> list[LocalTile]:
@@ -145,8 +150,7 @@ def candidates(acc: str, caps: Capabilities, m: int, n: int, direct: bool = Fals
     if caps.dialect == "c":  # whose scratch may be large
         others += [replace(packed, depth=384), replace(packed, max_n=2 * packed.max_n)]
     if direct and m <= 8:
-        rows = min(r for r in (1, 2, 4, 8) if r >= m)
-        thin = VectorTile(packed.lanes, 2, rows, 1024, rows, 4096 // ITEMSIZE[acc], thin=True)
+        thin = _thin(packed.lanes, m, ITEMSIZE[acc])
         others += [thin, replace(thin, max_n=thin.max_n * 2), replace(thin, lanes=max(2, thin.lanes // 2))]
     return tuple(dict.fromkeys([first, *others]))
 

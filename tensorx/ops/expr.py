@@ -315,24 +315,21 @@ def _function(name: str) -> Callable[..., Expr]:
     return build
 
 
-#: Exponents for which `pow` is simpler than a power.
-EXPONENTS = frozenset((2, 3, 0.5, -0.5, -1, -2))
+#: Exponents for which `pow` is simpler than a power: what it is instead.
+POWERS: dict[Number, Callable[[Expr], Any]] = {
+    1: lambda x: x, 2: lambda x: x * x, 3: lambda x: x * x * x, -1: lambda x: 1 / x, -2: lambda x: 1 / (x * x),
+    0.5: lambda x: sqrt(x), -0.5: lambda x: 1 / sqrt(x),
+}
+EXPONENTS = frozenset(POWERS) - {1}
 
 
 def pow(a: Any, b: Any) -> Expr:
     """``a`` to the power ``b``; the constant exponents of EXPONENTS become products, quotients and roots, as in PyTorch."""
     x, n = _promoted("pow", (a, b))
-    if n.op != "const" or x.dtype.kind not in ((INT, FLOAT) if _is(n, 2) or _is(n, 3) else (FLOAT,)):
+    simpler = POWERS.get(n.attr) if n.op == "const" else None
+    if simpler is None or x.dtype.kind not in ((INT, FLOAT) if n.attr in (2, 3) else (FLOAT,)):
         return apply("pow", x, n)
-    if n.attr == 1:
-        return x
-    if n.attr in (2, 3):
-        return x * x if n.attr == 2 else x * x * x
-    if n.attr in (-1, -2):
-        return 1 / (x if n.attr == -1 else x * x)
-    if n.attr not in (0.5, -0.5):
-        return apply("pow", x, n)
-    return sqrt(x) if n.attr == 0.5 else 1 / sqrt(x)
+    return simpler(x)  # type: ignore[no-any-return]
 
 
 neg = _function("neg"); sign = _function("sign"); conj = _function("conj"); bitwise_not = _function("bitwise_not")

@@ -190,11 +190,12 @@ def binary(op: Op, reflected: bool, convert: Callable[[Any], Any]) -> Callable[[
             out: Any
             values = () if baked else (other,)
             if a is not None and a.size <= entry.limit:
-                b = None if baked else entry.consts.get(other)
-                if b is None and not baked:
-                    b = entry.const(other)
                 try:
-                    r = quiet.run(entry.run, a) if baked else quiet.run(entry.run, a, b)
+                    if baked:
+                        r = quiet.run(entry.run, a)
+                    else:
+                        b = entry.consts.get(other)
+                        r = quiet.run(entry.run, a, entry.const(other) if b is None else b)
                 except (RuntimeError, MemoryError):  # as above
                     return slow(self, other, None)
                 out = _result(r, entry) if r.__class__ is ndarray else None

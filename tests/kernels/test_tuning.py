@@ -189,16 +189,16 @@ def test_winners_on_disk(tmp_path):
 def users_cpu():
     """``cpu`` as it is outside of lanes, with NumPy beside the kernels."""
     device = registry.resolve("cpu")
-    usual = device.runtime
-    object.__setattr__(device, "runtime", registry.backend("cpu").devices()[0])
+    usual, runtime = device.runtime, registry.backend("cpu").devices()[0]
+    if not runtime.capabilities.compiler:
+        pytest.skip("capability: no C compiler")
+    object.__setattr__(device, "runtime", runtime)
     yield device
     object.__setattr__(device, "runtime", usual)
 
 
 def test_blas_leaves_what_a_tile_does_faster(users_cpu, monkeypatch):
     runtime = users_cpu.runtime
-    if not runtime.capabilities.compiler:
-        pytest.skip("capability: no C compiler")
     x, ran = tensorx.ones(300, 300), []
     place = size_class(product(runtime.capabilities, "f32", 300, 300, 300))
     monkeypatch.setattr(contract, "_multiply_numpy", lambda p, out: ran.append(out))
@@ -211,8 +211,6 @@ def test_blas_leaves_what_a_tile_does_faster(users_cpu, monkeypatch):
 
 def test_what_goes_to_blas_untuned(users_cpu, monkeypatch):
     """Not 16-bit floats, not a few rows; small work whatever it is."""
-    if not users_cpu.runtime.capabilities.compiler:
-        pytest.skip("capability: no C compiler")
     ran, numpy = [], contract._multiply_numpy
     monkeypatch.setattr(contract, "_multiply_numpy", lambda p, out: ran.append(out) or numpy(p, out))
     for m, dtype, blas in (
@@ -230,8 +228,6 @@ def test_what_goes_to_blas_untuned(users_cpu, monkeypatch):
 
 def test_a_trial_on_the_cpu_knows_blas(users_cpu):
     runtime = users_cpu.runtime
-    if not runtime.capabilities.compiler:
-        pytest.skip("capability: no C compiler")
     call = product(runtime.capabilities, "f32", 37, 45, 61)
     found = tuning.trial(users_cpu, call, size_class(call))
     assert found.rejected == {} and "BLAS" in found.seconds and found.tile != "BLAS"

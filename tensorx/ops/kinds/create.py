@@ -46,14 +46,15 @@ class Create(record.Ruled):
         """The Program (cached) and its run-time numbers."""
         _, numbers, choices = op.extra
         values = [args[i] for i in numbers]
-        found = op.plans.get((d, *[args[i] for i in choices]))
+        key = (d, *[args[i] for i in choices])
+        found = op.plans.get(key)
         if found is None:
             params, number = op.schema.params, d.accumulate if d is not dtypes.bool_ else d
             scalars = [dtypes.uint64 if params[i].type == "Seed" else number for i in numbers]
             leaves = {i: E.scalar(n, scalars[n]) for n, i in enumerate(numbers)} | {i: args[i] for i in choices}
             body = op.body(d, *[leaves[i] for i in sorted(leaves)])
             found = Program(op.schema.name.strip("_"), [E.cast(body, d.compute)], [], [d], scalars)
-            op.plans.keep((d, *[args[i] for i in choices]), found)
+            op.plans.keep(key, found)
         return found, values
 
 
